@@ -1,0 +1,106 @@
+# The one list of commands. `make` alone prints it; every target sets up what it needs.
+#
+# Set-up happens once per change of requirements.lock or pyproject.toml: .venv/.ready is the
+# stamp. Nothing outside this folder is read or written, but for Debian's python3-venv package
+# where it is missing and we are root.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+ARGS ?=
+
+# The user's own packages and start-up files must not leak into our environment.
+export PYTHONNOUSERSITE := 1
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+
+CODE := src tests tools $(wildcard benchmarks)
+FAST := not slow and not spark and not browser
+PYTEST := $(BIN)/python -m pytest
+# The folders whose branch coverage is held above a threshold: the ones that say what a query means.
+COVERED := model expression language plan semantics
+COVERAGE_LEAST := 95
+
+.PHONY: help setup demo test check fmt lint types layers unit props coverage golden bench docs docs-check lock hooks clean
+
+help: ## list the targets
+	@echo "Usage: make TARGET [ARGS='more arguments for the tool']"
+	@echo
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | while IFS= read -r line; do \
+		printf '  %-11s %s\n' "$${line%%:*}" "$${line##*## }"; done
+
+setup: $(READY) ## make .venv from requirements.lock (all other targets do this by themselves)
+
+$(READY): requirements.lock pyproject.toml tools/setup.sh
+	@PYTHON="$(PYTHON)" VENV="$(VENV)" tools/setup.sh
+	@touch $@
+
+demo: $(READY) ## run the paper's example query and print its tables
+	@$(BIN)/cedr demo $(ARGS)
+
+# Not `check coverage`: the run with coverage holds all the fast tests already.
+test: lint types layers coverage docs-check ## everything: check, the slow tests, coverage, docs
+
+check: lint types layers unit ## before each commit: lint, types, layers, fast tests (under two minutes)
+
+fmt: $(READY) ## format the code and repair what can be repaired
+	@$(BIN)/ruff check --fix-only --quiet $(CODE)
+	@$(BIN)/ruff format --quiet $(CODE)
+
+lint: $(READY) ## ruff: rules and format
+	@$(BIN)/ruff check --quiet --output-format concise $(CODE) && \
+		$(BIN)/ruff format --check --quiet $(CODE) || { echo "lint: try 'make fmt'"; exit 1; }
+	@echo "lint: clean"
+
+types: $(READY) ## mypy, strict, on src
+	@$(BIN)/mypy --no-error-summary src
+	@echo "types: clean"
+
+layers: $(READY) ## imports only point backwards (import-linter)
+	@$(BIN)/lint-imports --no-logo
+
+unit: $(READY) ## the fast tests: no JVM, few examples for each property
+	@HYPOTHESIS_PROFILE=check $(PYTEST) -q -n auto -m "$(FAST)" $(ARGS)
+
+props: $(READY) ## the properties alone, with very many examples
+	@HYPOTHESIS_PROFILE=deep $(PYTEST) -q -n auto tests/properties $(ARGS)
+
+coverage: $(READY) ## all tests but Spark and browser; each core folder has its branch coverage checked
+	@HYPOTHESIS_PROFILE=check $(PYTEST) -q -n auto -m "not spark and not browser" --cov --cov-report= $(ARGS)
+	@for folder in $(COVERED); do \
+		report="$$($(BIN)/coverage report --include="src/cedr/$$folder/*" --fail-under=$(COVERAGE_LEAST))" || \
+			{ echo "$$report"; echo "coverage: cedr.$$folder is below $(COVERAGE_LEAST) %"; exit 1; }; \
+		echo "coverage: cedr.$$folder $$(echo "$$report" | grep -oE '[0-9.]+%' | tail -n 1)"; \
+	done
+
+golden: $(READY) ## rewrite the golden files; then read the difference line by line
+	@CEDR_GOLDEN=rewrite $(PYTEST) -q -n 0 -m "$(FAST)" --ignore tests/docs --ignore tests/repo $(ARGS)
+	@git --no-pager diff --stat -- tests 2>/dev/null || true
+
+bench: $(READY) ## the benchmarks, results as JSON
+	@if [ -d benchmarks ]; then $(BIN)/python -m benchmarks $(ARGS); \
+		else echo "bench: there is no benchmarks folder yet; nothing was measured"; fi
+
+docs: $(READY) ## regenerate the generated pages of docs/
+	@$(BIN)/python tools/generate_docs.py
+
+docs-check: $(READY) ## fail if a generated page is not up to date
+	@$(BIN)/python tools/generate_docs.py --check
+
+lock: $(READY) ## renew requirements.lock (ARGS=--upgrade for the newest versions)
+	@$(BIN)/uv pip compile pyproject.toml --extra testing --group dev --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock $(ARGS)
+	@echo "lock: $$(grep -c '==' requirements.lock) packages"
+
+hooks: $(READY) ## install the pre-commit hooks, which call these same targets
+	@$(BIN)/pre-commit install
+
+clean: ## remove everything that make made
+	@rm -rf $(VENV) .build dist htmlcov .coverage .coverage.* .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	@find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,30 @@
+"""``cedr explain``: what will a query do, and what will it cost?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import typer
+
+from cedr.cli.checking import compiled
+from cedr.cli.reporting import report
+from cedr.evaluation.catalog import read_catalog
+from cedr.evaluation.queries import choose, parse_level
+from cedr.model.level import MIDDLE
+from cedr.plan.explain import explain
+
+
+def explain_file(name: str, event: str | None, catalogs: Sequence[str], level: str | None, *, as_json: bool) -> None:
+    """Explain a query of a file, or all of them."""
+    asked = None if level is None else parse_level(level)
+    _, program = compiled(name, read_catalog(catalogs))
+    report(program.warnings)
+    last = choose(program, event)
+    queries = list(program.queries.values()) if event is None else [last]
+    for number, query in enumerate(queries):
+        explanation = explain(query.plan, asked or query.consistency or MIDDLE)
+        if as_json:
+            typer.echo(json.dumps(explanation.as_data(), ensure_ascii=False))
+        else:
+            typer.echo(("\n" if number else "") + explanation.as_text())

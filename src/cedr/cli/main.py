@@ -1,0 +1,144 @@
+"""The commands and their options.  What they do stands in the modules beside this one, imported when called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from cedr.cli.reporting import reported
+
+app = typer.Typer(
+    name="cedr",
+    help="Consistent streaming through time: check, explain and evaluate event queries.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+Catalogs = Annotated[
+    list[str] | None, typer.Option("--catalog", metavar="FILE", help="A file of TYPE statements; may be repeated.")
+]
+Event = Annotated[str | None, typer.Option("--event", metavar="NAME", help="The query to take, by its name.")]
+Level = Annotated[
+    str | None,
+    typer.Option(
+        "--consistency",
+        metavar="LEVEL",
+        help="STRONG, MIDDLE, WEAK or 'BLOCKING duration MEMORY duration', instead of what the query says.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print data, one JSON object a line.")]
+QueryFile = Annotated[str, typer.Argument(metavar="FILE", help="A file of queries; - is standard input.")]
+
+
+def _version(*, asked: bool) -> None:
+    if asked:
+        version()
+        raise typer.Exit
+
+
+@app.callback()
+def _cedr(
+    *,
+    _: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version and exit.", callback=lambda asked: _version(asked=asked)),
+    ] = False,
+) -> None:
+    """Consistent streaming through time: check, explain and evaluate event queries."""
+
+
+@app.command()
+def check(
+    *,
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files of queries; - is standard input.")],
+    catalog: Catalogs = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check queries; errors are shown with their place, exit status 1."""
+    with reported():
+        from cedr.cli.checking import check_files
+
+        check_files(files, catalog or [], as_json=as_json)
+
+
+@app.command()
+def explain(
+    *,
+    file: QueryFile,
+    event: Event = None,
+    catalog: Catalogs = None,
+    consistency: Level = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the plan of each query: scopes, keys, blocking, state and guarantees of its operators."""
+    with reported():
+        from cedr.cli.explaining import explain_file
+
+        explain_file(file, event, catalog or [], consistency, as_json=as_json)
+
+
+@app.command(name="eval")
+def eval_(  # noqa: PLR0913 - one for each option
+    *,
+    file: QueryFile,
+    messages: Annotated[
+        str, typer.Option("--messages", metavar="FILE", help="JSON Lines in arrival order; - is standard input.")
+    ],
+    event: Event = None,
+    host: Annotated[str, typer.Option("--host", metavar="HOST", help="Who evaluates.")] = "oracle",
+    consistency: Level = None,
+    catalog: Catalogs = None,
+    as_json: AsJson = False,
+    changes: Annotated[bool, typer.Option("--changes", help="The change stream instead of its result.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit status 1 if there are dead letters.")] = False,
+) -> None:
+    """Evaluate a query on a file of messages; by default the last query of the file."""
+    with reported():
+        from cedr.cli.evaluating import Request, eval_file
+
+        eval_file(
+            Request(file, messages, event, host, consistency, tuple(catalog or ())),
+            as_json=as_json,
+            changes=changes,
+            strict=strict,
+        )
+
+
+@app.command()
+def demo() -> None:
+    """Evaluate the example of the paper, with a retraction and its repair."""
+    with reported():
+        from cedr.cli.demo import show_demo
+
+        show_demo()
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    from importlib.metadata import version as installed
+
+    typer.echo(f"cedr {installed('cedr')}")
+
+
+def main() -> None:
+    """The command ``cedr``."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        app()
+    except BrokenPipeError:  # the reader has gone (… | head): nothing to say, and nobody to say it to
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

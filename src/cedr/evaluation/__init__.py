@@ -1,0 +1,25 @@
+"""Queries on messages: from what a user gives (texts, files, lists) to the rows of a result.
+
+``queries`` and ``catalog`` need no engine; ``run`` does, and is imported when ``evaluate`` is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cedr.evaluation.hosts import HOSTS, Answer, Job
+    from cedr.evaluation.result import Result
+    from cedr.evaluation.run import evaluate
+
+_MODULES = {"HOSTS": "hosts", "Answer": "hosts", "Job": "hosts", "Result": "result", "evaluate": "run"}
+
+__all__ = ["HOSTS", "Answer", "Job", "Result", "evaluate"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    return getattr(import_module(f"cedr.evaluation.{_MODULES[name]}"), name)

@@ -1,0 +1,76 @@
+"""What an evaluation gives: rows, and on demand the change stream that leads to them.  Readings: R10, R24."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+from cedr.connect.rows import Data, change_as_data, row_as_data
+from cedr.connect.tables import rows_table
+from cedr.errors import Diagnostic
+from cedr.model.event import Event
+from cedr.model.level import ConsistencyLevel
+from cedr.model.schema import EventType
+from cedr.model.stream import Change, Message
+
+T = TypeVar("T")
+Track = Callable[[Sequence[T], str], Iterable[T]]
+"""Passes items on one by one and may show how far it has come: a sequence and what is done with it."""
+
+ChangeSource = Callable[[Track[Message]], Sequence[Change]]
+
+
+def untracked(items: Sequence[T], what: str) -> Iterable[T]:  # noqa: ARG001 - nobody looks on
+    """Passes items on and shows nothing."""
+    return items
+
+
+def silent(track: Track[Message]) -> Sequence[Change]:  # noqa: ARG001 - there is nothing to track
+    """No changes at all."""
+    return ()
+
+
+@dataclass(frozen=True)
+class Result:
+    """The rows of a query: its latest belief, or with ``@`` its bitemporal table.  Readings: R10, R24.
+
+    ``dead_letters`` are the messages that could not be used, each with its place and reason; ``primitive`` are the
+    names of the event types that the query is made of.
+    """
+
+    name: str
+    rows: tuple[Event, ...]
+    type: EventType
+    bitemporal: bool
+    level: ConsistencyLevel
+    dead_letters: tuple[Diagnostic, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
+    primitive: frozenset[str] = frozenset()
+    _source: ChangeSource = field(default=silent, repr=False, compare=False)
+
+    def changes(self, track: Track[Message] | None = None) -> tuple[Change, ...]:
+        """The change stream at the level, one message a step: CEDR times 1, 2, 3 and so on."""
+        return self._changes if track is None else tuple(self._source(track))
+
+    @cached_property
+    def _changes(self) -> tuple[Change, ...]:
+        return tuple(self._source(untracked))
+
+    def to_dicts(self) -> list[Data]:
+        """The rows as plain data, as ``cedr eval --json`` prints them."""
+        return [row_as_data(row, self.primitive) for row in self.rows]
+
+    def changes_to_dicts(self) -> list[Data]:
+        """The change stream as plain data, as ``cedr eval --json --changes`` prints it."""
+        return [change_as_data(change, self.primitive) for change in self.changes()]
+
+    @property
+    def title(self) -> str:
+        """What the table shows."""
+        count = f"{len(self.rows)} row{'' if len(self.rows) == 1 else 's'}"
+        return f"{self.name}: {count}, {'all beliefs' if self.bitemporal else 'latest belief'}"
+
+    def __str__(self) -> str:
+        return f"{self.title}\n{rows_table(self.rows, self.type, self.primitive).as_text()}"

@@ -1,0 +1,303 @@
+"""The value of an expression under SQL's three-valued logic.
+
+Reading: R20, R23.  An environment says which event each variable stands for; a variable that is not bound, like an
+attribute that an event does not have, is NULL.  ``compile_expression`` turns a tree into nested closures once; types
+are inferred then, so that ticks of time and plain integers are told apart.  Nothing raises on data: what has no answer
+is NULL.
+
+Chains of AND, of OR and of arithmetic run in a loop, so that their length has no limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+from cedr.expression import arithmetic, tree
+from cedr.expression.aggregate import AGGREGATES, aggregate
+from cedr.expression.cast import caster
+from cedr.expression.chain import logical_operands, spine
+from cedr.expression.functions import FUNCTIONS
+from cedr.expression.lattice import DECIMAL, DURATION, FLOAT
+from cedr.expression.signature import common
+from cedr.expression.text import like
+from cedr.expression.tree import Expression, HeaderField
+from cedr.expression.typing import infer_all
+from cedr.expression.values import COMPARISONS, KINDS, equal, kind, negation, plain
+from cedr.model.event import Event, Value
+from cedr.model.schema import DataType
+
+Environment = Mapping[str, Event]
+Evaluator = Callable[[Environment], Value]
+
+HEADER_NAMES: Final[Mapping[HeaderField, str]] = {
+    HeaderField.ID: "id",
+    HeaderField.VS: "valid_start",
+    HeaderField.VE: "valid_end",
+    HeaderField.OS: "occurrence_start",
+    HeaderField.OE: "occurrence_end",
+    HeaderField.RT: "root_time",
+}
+"""The attribute of ``Event`` for each header field."""
+
+_CACHED: dict[int, tuple[Expression, Evaluator]] = {}
+_CACHE_SIZE: Final = 1024
+
+
+def evaluate(expression: Expression, environment: Environment) -> Value:
+    """The value of an expression for the events that its variables stand for.  Reading: R20."""
+    known = _CACHED.get(id(expression))
+    if known is None:
+        if len(_CACHED) >= _CACHE_SIZE:
+            _CACHED.clear()
+        known = _CACHED[id(expression)] = (expression, compile_expression(expression))  # held, so the id stays its own
+    return known[1](environment)
+
+
+def holds(predicate: Expression, environment: Environment) -> bool:
+    """Whether a predicate is true; neither false nor unknown passes.  Reading: R20."""
+    return evaluate(predicate, environment) is True
+
+
+def compile_expression(expression: Expression) -> Evaluator:
+    """The expression as a function of the environment, for evaluating it many times."""
+    types = infer_all(expression, lambda _: None)
+    ready: dict[int, Evaluator] = {}
+    todo: list[tuple[Expression, bool]] = [(expression, False)]
+    while todo:
+        node, visited = todo.pop()
+        if visited:
+            ready[id(node)] = _BUILDERS[type(node)](node, ready, types)
+        elif id(node) not in ready:
+            todo.append((node, True))
+            todo.extend((part, False) for part in _operands(node))
+    return ready[id(expression)]
+
+
+def _operands(node: Expression) -> Iterator[Expression]:
+    if isinstance(node, tree.Binary):
+        yield from logical_operands(node) if node.operator in ("AND", "OR") else spine(node).operands
+    else:
+        yield from tree.children(node)
+
+
+Ready = Mapping[int, Evaluator]
+Types = Mapping[int, DataType]
+
+
+def _literal(node: tree.Literal, _ready: Ready, _types: Types) -> Evaluator:
+    value = plain(node.value)
+    return lambda _: value
+
+
+def _name(_node: tree.Name, _ready: Ready, _types: Types) -> Evaluator:
+    return lambda _: None
+
+
+def _attribute(node: tree.Attribute, _ready: Ready, _types: Types) -> Evaluator:
+    variable, name = node.variable, node.name
+
+    def read(environment: Environment) -> Value:
+        event = environment.get(variable)
+        return None if event is None else plain(event.payload.get(name))
+
+    return read
+
+
+def _header(node: tree.Header, _ready: Ready, _types: Types) -> Evaluator:
+    variable, name = node.variable, HEADER_NAMES[node.field]
+
+    def read(environment: Environment) -> Value:
+        event = environment.get(variable)
+        return None if event is None else getattr(event, name)
+
+    return read
+
+
+def _unary(node: tree.Unary, ready: Ready, types: Types) -> Evaluator:
+    operand = ready[id(node.operand)]
+    if node.operator == "NOT":
+        return lambda environment: negation(operand(environment))
+    timed = types[id(node.operand)] is DURATION
+    change = arithmetic.negative_time if timed else arithmetic.negative
+    return lambda environment: change(operand(environment))
+
+
+def _binary(node: tree.Binary, ready: Ready, types: Types) -> Evaluator:
+    if node.operator in ("AND", "OR"):
+        return _logical([ready[id(part)] for part in logical_operands(node)], decisive=node.operator == "OR")
+    chain = spine(node)
+    steps = [(_step(link, types), ready[id(link.right)]) for link in chain.links]
+    first = ready[id(chain.first)]
+    return _single(first, *steps[0]) if len(steps) == 1 else _loop(first, steps)
+
+
+def _step(node: tree.Binary, types: Types) -> arithmetic.Operation:
+    return arithmetic.binary_operation(node.operator, types[id(node.left)], types[id(node.right)])
+
+
+def _single(left: Evaluator, operation: arithmetic.Operation, right: Evaluator) -> Evaluator:
+    return lambda environment: operation(left(environment), right(environment))
+
+
+def _loop(first: Evaluator, steps: Sequence[tuple[arithmetic.Operation, Evaluator]]) -> Evaluator:
+    def run(environment: Environment) -> Value:
+        value = first(environment)
+        for operation, right in steps:
+            value = operation(value, right(environment))
+        return value
+
+    return run
+
+
+def _logical(operands: Sequence[Evaluator], *, decisive: bool) -> Evaluator:
+    """AND (decided by a false) or OR (decided by a true): the rest is not looked at."""
+
+    def run(environment: Environment) -> Value:
+        result: Value = not decisive
+        for operand in operands:
+            value = operand(environment)
+            if value is decisive:
+                return decisive
+            if not isinstance(value, bool):
+                result = None
+        return result
+
+    return run
+
+
+def _between(node: tree.Between, ready: Ready, _types: Types) -> Evaluator:
+    operand, low, high = (ready[id(part)] for part in (node.operand, node.low, node.high))
+    not_below, not_above, negated = COMPARISONS[">="], COMPARISONS["<="], node.negated
+
+    def run(environment: Environment) -> Value:
+        value = operand(environment)
+        both = (not_below(value, low(environment)), not_above(value, high(environment)))
+        inside = False if False in both else None if None in both else True
+        return negation(inside) if negated else inside
+
+    return run
+
+
+def _in(node: tree.In, ready: Ready, _types: Types) -> Evaluator:
+    if node.items and all(isinstance(item, tree.Literal) and kind(item.value) in _HASHED for item in node.items):
+        return _in_constants(node, ready)
+    operand, items, negated = ready[id(node.operand)], [ready[id(item)] for item in node.items], node.negated
+
+    def run(environment: Environment) -> Value:
+        value = operand(environment)
+        found: Value = False
+        for item in items:
+            same = equal(value, item(environment))
+            if same:
+                return not negated
+            found = None if same is None else found
+        return negation(found) if negated else found
+
+    return run
+
+
+_HASHED: Final = frozenset(KINDS.values()) - {"list", "struct"}
+
+
+def _in_constants(node: tree.In, ready: Ready) -> Evaluator:
+    """IN over constants that are not NULL: by looking up instead of searching."""
+    operand, negated = ready[id(node.operand)], node.negated
+    values: list[Any] = [plain(item.value) for item in node.items if isinstance(item, tree.Literal)]
+    known = frozenset((kind(value), value) for value in values)
+    kinds = frozenset(kind(value) for value in values)
+
+    def run(environment: Environment) -> Value:
+        value = operand(environment)
+        if value is None or kind(value) not in kinds:
+            return None
+        if (kind(value), value) in known:
+            return not negated
+        return negated if len(kinds) == 1 else None
+
+    return run
+
+
+def _like(node: tree.Like, ready: Ready, _types: Types) -> Evaluator:
+    operand, pattern, negated = ready[id(node.operand)], ready[id(node.pattern)], node.negated
+
+    def run(environment: Environment) -> Value:
+        found = like(operand(environment), pattern(environment))
+        return negation(found) if negated else found
+
+    return run
+
+
+def _is_null(node: tree.IsNull, ready: Ready, _types: Types) -> Evaluator:
+    operand, negated = ready[id(node.operand)], node.negated
+    return lambda environment: (operand(environment) is None) is not negated
+
+
+def _promoted(node: Expression, to: DataType, ready: Ready, types: Types) -> Evaluator:
+    """An operand whose value takes on the wider number type of the whole."""
+    operand = ready[id(node)]
+    if to not in (FLOAT, DECIMAL) or types[id(node)] is to:
+        return operand
+    wider = float if to is FLOAT else Decimal
+
+    def run(environment: Environment) -> Value:
+        value = operand(environment)
+        return wider(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else value
+
+    return run
+
+
+def _case(node: tree.Case, ready: Ready, types: Types) -> Evaluator:
+    to = types[id(node)]
+    branches = [(ready[id(when)], _promoted(then, to, ready, types)) for when, then in node.branches]
+    default = None if node.default is None else _promoted(node.default, to, ready, types)
+
+    def run(environment: Environment) -> Value:
+        for condition, result in branches:
+            if condition(environment) is True:
+                return result(environment)
+        return None if default is None else default(environment)
+
+    return run
+
+
+def _cast(node: tree.Cast, ready: Ready, types: Types) -> Evaluator:
+    operand, change = ready[id(node.operand)], caster(types[id(node.operand)], node.type)
+    return lambda environment: change(operand(environment))
+
+
+def _call(node: tree.Call, ready: Ready, types: Types) -> Evaluator:
+    function = FUNCTIONS.get(node.function.upper())
+    if function is None or not function.takes(len(node.arguments)):
+        return lambda _: None
+    to = types[id(node)] if function.result is common else DataType.ANY
+    arguments = [_promoted(argument, to, ready, types) for argument in node.arguments]
+    call = function.call
+    return lambda environment: call([argument(environment) for argument in arguments])
+
+
+def _aggregate(node: tree.Aggregate, ready: Ready, _types: Types) -> Evaluator:
+    if node.function.upper() not in AGGREGATES:
+        return lambda _: None
+    arguments = [ready[id(argument)] for argument in node.arguments]
+    function, distinct = node.function, node.distinct
+    return lambda environment: aggregate(function, [argument(environment) for argument in arguments], distinct)
+
+
+_BUILDERS: Final[Mapping[type[Expression], Callable[[Any, Ready, Types], Evaluator]]] = {
+    tree.Literal: _literal,
+    tree.Name: _name,
+    tree.Attribute: _attribute,
+    tree.Header: _header,
+    tree.Unary: _unary,
+    tree.Binary: _binary,
+    tree.Between: _between,
+    tree.In: _in,
+    tree.Like: _like,
+    tree.IsNull: _is_null,
+    tree.Case: _case,
+    tree.Cast: _cast,
+    tree.Call: _call,
+    tree.Aggregate: _aggregate,
+}

@@ -1,0 +1,140 @@
+"""Syntax errors in the words of users: what was expected here, and what people usually mean by what they wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cedr.errors import Diagnostic, Span
+from cedr.language.building import listed
+from cedr.language.tokens import QUOTED, WORD, Token
+
+_WORDS = {
+    "NAME": "a name",
+    "INTEGER": "a number",
+    "FLOAT": "a number",
+    "DURATION": "a duration",
+    "STRING": "a text in single quotes",
+    "BINARY": "an X'…'",
+    "AS_OF": "AS OF",
+    "$END": '";" or the end',
+}
+_EXPRESSION = frozenset({"CASE", "CAST", "NAME"})
+_LITERALS = frozenset("INTEGER FLOAT DURATION STRING BINARY TRUE FALSE NULL TIMESTAMP DATE DECIMAL FOREVER".split())
+_BINARY = frozenset("AND OR = <> < <= > >= + - * / % DIV || IS IN LIKE BETWEEN NOT".split())
+_PATTERN = frozenset({"SEQUENCE", "ALL", "ANY", "ATLEAST", "ATMOST", "UNLESS", "CANCEL-WHEN"})
+_MODES = frozenset({"EACH", "FIRST", "LAST"})
+_MOST = 8
+
+
+def syntax_error(tokens: Sequence[Token], position: int, expected: frozenset[str]) -> Diagnostic:
+    """The message for a token out of place; ``expected`` are keywords, signs and names of terminals."""
+    at_end = position == len(tokens)
+    token = tokens[-1] if at_end else tokens[position]
+    span = Span(token.source, token.end - 1, token.end) if at_end else token.span
+    primary = "the statement ends too early" if at_end else f"{_shown(token)} cannot stand here"
+    label = "something is missing after this" if at_end else ""
+    detail = f"expected {listed(_expectation(expected))}" if expected else ""
+    return Diagnostic("syntax", primary, span, label, detail, _hint(tokens, position, expected))
+
+
+def _shown(token: Token) -> str:
+    text = token.span.text
+    return f'"{text}"' if len(text) <= 30 and not text.startswith('"') else text if len(text) <= 30 else f"{text[:30]}…"
+
+
+def _expectation(expected: frozenset[str]) -> list[str]:
+    """Many terminals as few words: a group of them that always comes together has one name."""
+    left = set(expected)
+    found: list[str] = []
+    if left >= _EXPRESSION:
+        left -= _EXPRESSION | _LITERALS | {"EXTRACT", "(", "-", "NOT"}
+        found.append("an expression")
+    if left >= _PATTERN:
+        left -= _PATTERN | _MODES | _LITERALS | {"NOT", "-", "NAME"}
+        found.append("an event expression")
+    if left >= {"=", "+"}:
+        left -= _BINARY
+        found.append("an operator")
+    if left >= {"INTEGER", "DURATION"}:
+        left -= {"INTEGER", "DURATION", "FOREVER", "-"}
+        found.append("a duration")
+    rest = sorted({_WORDS.get(name) or (name if name[0].isalpha() else f'"{name}"') for name in left}, key=_order)
+    return found + (rest if len(rest) <= _MOST else [*rest[: _MOST - 1], "…"])
+
+
+def _order(word: str) -> tuple[bool, str]:
+    return word[0].isupper(), word
+
+
+def _hint(tokens: Sequence[Token], position: int, expected: frozenset[str]) -> str:
+    """What people mostly mean.  Tried from the most to the least certain."""
+    if position == len(tokens):
+        return _hint_at_end(tokens)
+    token, before = tokens[position], tokens[position - 1] if position else None
+    if position == 0:
+        return "a statement begins with TYPE or EVENT: EVENT name WHEN SEQUENCE(A, B, 12 hours)"
+    assert before is not None
+    if token.word in ("EVENT", "TYPE") and "$END" in expected:
+        return "statements are separated by a semicolon"
+    if token.word == "SELECT" or tokens[0].word == "SELECT":
+        return "a query is EVENT name FROM … WHERE … OUTPUT …"
+    if token.word == "=" and before.word == "=":
+        return 'equality is a single "="'
+    if before.kind == "INTEGER" and token.kind == WORD and before.end == token.start:
+        return "units are weeks, days, hours, minutes, seconds, ms and us"
+    if before.kind == "INTEGER" and token.kind == WORD and not expected & {"NAME"}:
+        return f'"{token.value}" is no unit: units are weeks, days, hours, minutes, seconds, ms and us'
+    if "," in expected and token.kind in (WORD, QUOTED, "DURATION", "INTEGER"):
+        return "is a comma missing in front of this?"
+    if token.kind == QUOTED:
+        return "double quotes are for names; texts stand in single quotes"
+    if token.kind == WORD and "NAME" in expected:
+        return f'a name that is also a keyword is written in double quotes: "{token.value}"'
+    if token.word == ";":
+        return "the statement is not complete"
+    return ""
+
+
+def _hint_at_end(tokens: Sequence[Token]) -> str:
+    if tokens[0].word == "EVENT" and len(tokens) <= 2:
+        return "write EVENT name WHEN … for a pattern, or EVENT name FROM … for a relation"
+    if tokens[0].word == "TYPE" and len(tokens) <= 2:
+        return "write TYPE name (attribute STRING, other INTEGER)"
+    return ""
+
+
+def unexpected_character(token: Token) -> Diagnostic:
+    """The message for characters that no token begins with."""
+    shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in token.value[:10])
+    hints = {
+        "`": 'names are quoted with double quotes: "like this"',
+        "“": "use plain quotes: ' for texts, \" for names",
+        "”": "use plain quotes: ' for texts, \" for names",
+        "’": "use plain quotes: ' for texts, \" for names",
+        "&": "write AND",
+        "|": "write OR; texts are joined with ||",
+        "!": "write NOT; unequal is <>",
+        ":": "write = to compare, AS to name",
+    }
+    return Diagnostic(
+        "unexpected-character",
+        f'unexpected character{"s" if len(token.value) > 1 else ""} "{shown}"',
+        token.span,
+        hint=hints.get(token.value[0], "is this a text file in UTF-8? names with such characters stand in double quotes"),
+    )
+
+
+def unterminated(token: Token, earlier: Sequence[Token]) -> Diagnostic:
+    """The message for a quote that is never closed; an earlier text that runs over lines is the likelier culprit."""
+    suspects = [t for t in earlier if t.kind in ("STRING", QUOTED) and "\n" in t.value]
+    place = suspects[0] if suspects else token
+    what = "text" if place.span.text[0] == "'" else "quoted name"
+    return Diagnostic(
+        "unterminated-string",
+        f"this {what} runs over the end of its line, and a later quote is never closed"
+        if suspects
+        else f"this {what} is never closed",
+        Span(place.source, place.start, place.start + 1),
+        "it begins here",
+        hint="a quote inside is written twice: 'it''s'",
+    )

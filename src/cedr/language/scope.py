@@ -1,0 +1,168 @@
+"""Variables in scope, and what a name in an expression stands for.
+
+Reading: R20.  ``x.attr`` is a payload attribute of that exact name, else a header field in any case (ID, Vs, Ve, Os, Oe,
+Rt).  A bare ``attr`` is that attribute of the one variable that has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from cedr.errors import Span
+from cedr.expression.tree import Attribute, Expression, Header, HeaderField, Name, transform
+from cedr.language.problems import Problems, close, listing
+from cedr.model.schema import DataType, EventType
+
+HEADERS: Mapping[str, HeaderField] = {field.value.upper(): field for field in HeaderField}
+"""The header fields by their names in upper case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable: its payload, how messages call what it is bound to, and where it was bound."""
+
+    name: str
+    type: EventType
+    shown: str
+    span: Span | None = None
+    leaf: bool = True
+    negated: bool = False
+
+    def find(self, name: str, span: Span | None) -> Attribute | Header | None:
+        """The attribute or header field of that name."""
+        found = self.type.attributes.get(name)
+        if found is None and name.upper() in HEADERS:
+            return Header(self.name, HEADERS[name.upper()], span=span)
+        if found is None and self.type.open:
+            found = DataType.ANY
+        return None if found is None else Attribute(self.name, name, found, span=span)
+
+    def __str__(self) -> str:
+        return self.name if self.name == self.shown else f"{self.name} ({self.shown})"
+
+
+class Scope:
+    """The variables that expressions of one clause may name."""
+
+    def __init__(self, variables: Iterable[Variable], problems: Problems, clause: str) -> None:
+        self.variables = {variable.name: variable for variable in variables}
+        self.problems = problems
+        self.clause = clause
+
+    def resolve(self, expression: Expression) -> Expression:
+        """The expression with every name replaced by what it stands for."""
+        return transform(expression, lambda part: self.lookup(part) if isinstance(part, Name) else None)
+
+    def lookup(self, name: Name) -> Expression:
+        """What one name stands for; after a complaint, an attribute of unknown type."""
+        if len(name.parts) == 1:
+            return self._bare(name)
+        variable = self.variables.get(name.parts[0])
+        if variable is None:
+            self._unbound(name)
+        elif len(name.parts) > 2:
+            self.problems.error(
+                "unknown-attribute",
+                f'"{".".join(name.parts)}" asks for a part of an attribute',
+                name.span,
+                hint=f"only whole attributes can be named: {'.'.join(name.parts[:2])}",
+            )
+        else:
+            found = variable.find(name.parts[1], name.span)
+            if found is not None:
+                return found
+            self._unknown_attribute(name, variable)
+        return Attribute(name.parts[0], name.parts[-1], span=name.span)
+
+    def bare_candidates(self, attribute: str) -> list[Variable]:
+        """The variables that a bare attribute may belong to: those that declare it, else those that may have any."""
+        leaves = [variable for variable in self.variables.values() if variable.leaf]
+        declared = [variable for variable in leaves if attribute in variable.type.attributes]
+        return declared or [variable for variable in leaves if variable.type.open]
+
+    def _bare(self, name: Name) -> Expression:
+        attribute = name.parts[0]
+        candidates = self.bare_candidates(attribute)
+        if len(candidates) == 1:
+            found = candidates[0].find(attribute, name.span)
+            assert found is not None
+            return found
+        leaves = [variable for variable in self.variables.values() if variable.leaf]
+        if not candidates and len(leaves) == 1 and attribute.upper() in HEADERS:
+            return Header(leaves[0].name, HEADERS[attribute.upper()], span=name.span)
+        if candidates or attribute.upper() in HEADERS:
+            self._ambiguous(name, candidates or leaves)
+        else:
+            self._unknown_bare(name, leaves)
+        return Attribute("", attribute, span=name.span)
+
+    # -- complaints -------------------------------------------------------------------------------------------------
+
+    def _unbound(self, name: Name) -> None:
+        wanted = name.parts[0]
+        same_type = [v for v in self.variables.values() if v.leaf and v.type.name == wanted]
+        similar = close(wanted, self.variables)
+        if same_type:
+            hint = f'"{wanted}" is an event type; here it is called {" and ".join(v.name for v in same_type)}'
+        elif similar:
+            hint = f"did you mean {similar}?"
+        else:
+            hint = f"name a contributor with AS {wanted}" if self.clause == "WHEN" else f"name a source with AS {wanted}"
+        self.problems.error(
+            "unbound-variable",
+            f'variable "{wanted}" is not bound in {self.clause}',
+            name.span,
+            "used here",
+            detail=f"bound are: {listing(map(str, self.variables.values()))}" if self.variables else "nothing is bound",
+            hint=hint,
+        )
+
+    def _unknown_attribute(self, name: Name, variable: Variable) -> None:
+        unknown_attribute(self.problems, name.parts[1], name.span, variable)
+
+    def _ambiguous(self, name: Name, candidates: list[Variable]) -> None:
+        choices = [f"{variable.name}.{name.parts[0]}" for variable in candidates]
+        self.problems.error(
+            "ambiguous-name",
+            f'"{name.parts[0]}" may belong to more than one variable',
+            name.span,
+            detail=f"it could be: {listing(f'{c} ({v.shown})' for c, v in zip(choices, candidates, strict=True))}",
+            hint=f"say which one: {choices[0]}" if choices else "",
+        )
+
+    def _unknown_bare(self, name: Name, leaves: list[Variable]) -> None:
+        attributes = {a: v for v in reversed(leaves) for a in v.type.attributes}
+        similar = close(name.parts[0], attributes)
+        if name.parts[0] in self.variables:
+            hint = f'"{name.parts[0]}" is a variable; name an attribute of it: {name.parts[0]}.…'
+        else:
+            hint = f"did you mean {attributes[similar].name}.{similar}?" if similar else _DECLARE
+        self.problems.error(
+            "unknown-attribute",
+            f'no variable has an attribute "{name.parts[0]}"',
+            name.span,
+            detail="; ".join(_attributes(variable) for variable in leaves[:4]),
+            hint=hint,
+        )
+
+
+_DECLARE = "declare the attribute in its TYPE, or use one that exists"
+
+
+def unknown_attribute(problems: Problems, attribute: str, span: Span | None, variable: Variable) -> None:
+    """Complain that a variable has no such attribute."""
+    similar = close(attribute, variable.type.attributes)
+    what = f'event type "{variable.type.name}"' if variable.leaf else f'"{variable.name}"'
+    problems.error(
+        "unknown-attribute",
+        f'{what} has no attribute "{attribute}"',
+        span,
+        detail=_attributes(variable),
+        hint=f"did you mean {similar}?" if similar else _DECLARE,
+    )
+
+
+def _attributes(variable: Variable) -> str:
+    names = listing(variable.type.attributes)
+    return f"{variable} has: {names}" if names else f"{variable} has no attributes"

@@ -1,0 +1,1 @@
+"""The logical plan: nodes, lowering from the language, predicate injection, rewrite rules, explain."""

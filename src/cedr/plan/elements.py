@@ -1,0 +1,156 @@
+"""Where attributes come from: from an expression over a node's rows down to the leaves of the plan.
+
+Reading: R20, R32.  A *part* is a node at its path in the plan; named queries are looked through, so that a key may span
+a query and the queries it is made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from cedr.expression.tree import Attribute, Call, Expression, variables
+from cedr.model.schema import EventType
+from cedr.plan.logical import (
+    CancelWhen,
+    Coalesce,
+    Distinct,
+    GroupBy,
+    Join,
+    Node,
+    Not,
+    Pattern,
+    Project,
+    Query,
+    Rename,
+    Source,
+    Union,
+    Unless,
+    UnlessNth,
+)
+from cedr.plan.shape import ROW, certain, possible, signed_inputs
+
+Path = tuple[int, ...]
+"""The numbers of the inputs on the way from the top of a plan to a node."""
+
+Element = tuple[Path, str]
+"""An attribute of a leaf."""
+
+NOWHERE: frozenset[Element] = frozenset()
+"""What is computed, or not there at all, comes from no leaf."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedLeaf:
+    """An event type where the plan takes it in: at a path, under a variable."""
+
+    path: Path
+    variable: str
+    type: EventType
+    negated: bool
+
+    def __str__(self) -> str:
+        return f"{self.type.name} {self.variable}".rstrip()
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A node at its path in a plan."""
+
+    node: Node
+    path: Path
+    inputs: tuple[Part, ...]
+    negated: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, node: Node, path: Path = ()) -> Part:
+        """The node and everything below it, with paths."""
+        below = signed_inputs(node)
+        parts = tuple(cls.of(part, (*path, index)) for index, (part, _) in enumerate(below))
+        return cls(node, path, parts, tuple(negated for _, negated in below))
+
+    def walk(self) -> Iterator[Part]:
+        """The part and everything below it."""
+        yield self
+        for part in self.inputs:
+            yield from part.walk()
+
+    def leaves(self) -> tuple[PlacedLeaf, ...]:
+        """The event types taken in below, from left to right."""
+        return self._leaves
+
+    @cached_property
+    def _leaves(self) -> tuple[PlacedLeaf, ...]:
+        return tuple(_leaves_of(self, "", negated=False))
+
+    def row_variables(self) -> tuple[str, ...]:
+        """The variables whose payloads make up a row; the row's own payload where none is bound."""
+        return tuple(sorted(certain(self.node))) or (ROW,)
+
+    def resolve(self, variable: str, name: str) -> frozenset[Element]:
+        """The elements that an attribute of a variable stands for; none where it is computed."""
+        node = self.node
+        match node:
+            case Source():
+                return frozenset({(self.path, name)}) if variable == ROW else NOWHERE
+            case Rename():
+                return self.inputs[0].resolve(ROW if variable == node.variable else variable, name)
+            case Project():
+                return (
+                    self._computed(name, {c.name: c.expression for c in node.columns}) if variable == ROW else NOWHERE
+                )
+            case GroupBy():
+                return self._computed(name, {c.name: c.expression for c in node.keys}) if variable == ROW else NOWHERE
+            case Union():
+                sides = [part.resolve(variable, name) for part in self.inputs]
+                return sides[0] | sides[1] if all(sides) else NOWHERE
+            case Pattern() | Join():
+                return self._of_operand(variable, name)
+            case _:
+                return self.inputs[0].resolve(variable, name)
+
+    def _computed(self, name: str, columns: dict[str, Expression]) -> frozenset[Element]:
+        return value_elements(self.inputs[0], columns[name]) if name in columns else NOWHERE
+
+    def _of_operand(self, variable: str, name: str) -> frozenset[Element]:
+        if variable == ROW:
+            index = {Unless: 0, UnlessNth: 0, CancelWhen: 0, Not: 1}.get(type(self.node))
+            return NOWHERE if index is None else self.inputs[index].resolve(ROW, name)
+        operands = (part for part in self.inputs if variable in possible(part.node))
+        return next((part.resolve(variable, name) for part in operands), NOWHERE)
+
+
+def elements_of(part: Part, expression: Expression) -> frozenset[Element]:
+    """The elements of an expression that is an attribute; none where it is computed."""
+    return part.resolve(expression.variable, expression.name) if isinstance(expression, Attribute) else NOWHERE
+
+
+def value_elements(part: Part, expression: Expression) -> frozenset[Element]:
+    """The same where the expression is a value that rows are told apart by: then it must be of a bound variable.
+
+    An unbound variable is NULL there, and rows with different keys would come together under it.  ``COALESCE`` over all
+    variables that may be bound is the value on which the contributors of a row agree (R22).
+    """
+    bound = certain(part.node) | {ROW}
+    if isinstance(expression, Attribute):
+        return elements_of(part, expression) if expression.variable in bound else NOWHERE
+    if isinstance(expression, Call) and expression.function == "COALESCE":
+        named = variables(expression)
+        found = [elements_of(part, argument) for argument in expression.arguments]
+        positive = {leaf.variable for leaf in part.leaves() if not leaf.negated}
+        return NOWHERE.union(*found) if all(found) and (named & bound or positive <= named) else NOWHERE
+    return NOWHERE
+
+
+def _leaves_of(part: Part, variable: str, *, negated: bool) -> Iterator[PlacedLeaf]:
+    node = part.node
+    if isinstance(node, Source):
+        yield PlacedLeaf(part.path, variable, node.type, negated)
+        return
+    if isinstance(node, Rename):
+        variable = node.variable
+    elif len(part.inputs) != 1 or isinstance(node, Query | Project | GroupBy | Distinct | Coalesce):
+        variable = ""
+    for below, refused in zip(part.inputs, part.negated, strict=True):
+        yield from _leaves_of(below, variable, negated=negated or refused)

@@ -1,0 +1,155 @@
+"""Guarantees out: how far the output of a query is final, given a guarantee on its input.
+
+Paper: Section 5, "CEDR operators also annotate the output with a corresponding set of future output guarantees".
+Reading: R36.  ``t`` promises that the canonical table *to* t is final.  The rules are evaluated on what is known up to
+g; they are the same for every host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+
+from cedr.expression.evaluate import evaluate as value
+from cedr.expression.tree import (
+    Attribute,
+    Binary,
+    Call,
+    Expression,
+    Header,
+    HeaderField,
+    Literal,
+    walk,
+)
+from cedr.model.event import Event, primitive
+from cedr.model.modes import Selection
+from cedr.model.time import BEGINNING, FOREVER, Time, plus
+from cedr.plan import logical
+from cedr.plan.logical import Node
+from cedr.semantics.evaluate import Oracle
+
+
+def guarantee_out(node: Node, guarantee: Time, known: Oracle) -> Time:
+    """The guarantee that leaves a node.  Reading: R36.
+
+    ``known`` evaluates plans on the messages with Sync up to the guarantee.
+    """
+    incoming = [guarantee_out(part, guarantee, known) for part in logical.inputs(node)]
+    least = min(incoming, default=guarantee)
+    undecided = [*_undecided(node, least, known), *_open_ends(node, least, known)]
+    if isinstance(node, logical.AlterLifetime):
+        least = _altered(node, least)
+    return min([least, *(plus(sync, -1) for sync in undecided)])
+
+
+def _undecided(node: Node, guarantee: Time, known: Oracle) -> Iterable[Time]:
+    """The Syncs of rows that later events may still take back."""
+    match node:
+        case logical.Unless():
+            # decided once no e2 with e1.Vs < Vs < e1.Vs + w can come any more
+            return [
+                row.contributors[0].occurrence_start
+                for row in known.table(node)
+                if plus(row.valid_start, node.scope) > guarantee + 1
+            ]
+        case logical.Sequence() | logical.All() | logical.AtLeast():
+            return _undecided_last(node, guarantee, known)
+        case logical.Session():
+            return [row.occurrence_start for row in known.table(node) if row.valid_end > guarantee + 1]
+        case _:
+            return []
+
+
+def _undecided_last(
+    node: logical.Sequence | logical.All | logical.AtLeast, guarantee: Time, known: Oracle
+) -> Iterable[Time]:
+    """LAST where it chooses by the future: undecided until g reaches the Vs of the first other contributor + w."""
+    chooses = [p.selection is Selection.LAST for p in node.parameters]
+    if isinstance(node, logical.Sequence):
+        chooses = [False] * (len(chooses) - 1) + chooses[-1:]
+    if not any(chooses):
+        return []
+    waiting = []
+    for row in known.table(node):
+        # whichever contributor may still be replaced, the earliest of the others bounds how long
+        firsts = [min(o.valid_start for o in row.contributors if o is not e) for e in _replaceable(node, row)]
+        if any(plus(first, node.scope) > guarantee for first in firsts):
+            waiting.append(row.occurrence_start)
+    return waiting
+
+
+def _replaceable(node: logical.Sequence | logical.All | logical.AtLeast, row: Event) -> Iterable[Event]:
+    if len(row.contributors) < 2:
+        return ()
+    return row.contributors[-1:] if isinstance(node, logical.Sequence) else row.contributors
+
+
+def _open_ends(node: Node, guarantee: Time, known: Oracle) -> Iterable[Time]:
+    """A predicate or expression over an open Ve: undecided until g reaches it."""
+    reading = {
+        part.variable
+        for expression in _expressions(node)
+        for part in walk(expression)
+        if isinstance(part, Header) and part.field is HeaderField.VE
+    }
+    if not reading or isinstance(node, logical.AlterLifetime):
+        return []
+    return [
+        row.occurrence_start
+        for part in logical.inputs(node)
+        for row in known.table(part)
+        for name, event in (("", row), *row.bindings)
+        if name in reading and event.valid_end > guarantee
+    ]
+
+
+def _expressions(node: Node) -> Iterable[Expression]:
+    """All expressions that a node holds."""
+    todo = [getattr(node, item.name) for item in fields(node)]
+    while todo:
+        held = todo.pop()
+        if isinstance(held, Expression):
+            yield held
+        elif isinstance(held, tuple):
+            todo.extend(held)
+        elif isinstance(held, logical.Column):
+            todo.append(held.expression)
+        elif isinstance(held, logical.AggregateColumn):
+            todo.append(held.aggregate)
+
+
+def _altered(node: logical.AlterLifetime, guarantee: Time) -> Time:
+    """AlterLifetime: the smallest start that an event with Vs > g can get, minus 1; none if it depends on payload.
+
+    Only starts that grow with Vs and Ve have such a smallest one: sums, differences from, products and quotients with
+    constants.  What the input revises, it revises after g; so never more than g.
+    """
+    if guarantee in (BEGINNING, FOREVER) or not _grows(node.start):
+        return BEGINNING if guarantee != FOREVER else guarantee
+    earliest = primitive("", "", guarantee + 1, guarantee + 1)
+    names = {part.variable for part in walk(node.start) if isinstance(part, Header)}
+    start = value(node.start, dict.fromkeys(names, earliest))
+    return min(guarantee, start - 1) if isinstance(start, int) else BEGINNING
+
+
+def _grows(expression: Expression) -> bool:
+    """Whether an expression never falls when Vs and Ve rise."""
+    match expression:
+        case Header():
+            return expression.field in (HeaderField.VS, HeaderField.VE)
+        case Literal():
+            return True
+        case Binary(operator="+"):
+            return _grows(expression.left) and _grows(expression.right)
+        case Binary(operator="-"):
+            return _grows(expression.left) and isinstance(expression.right, Literal)
+        case Binary(operator="*" | "DIV" | "/"):
+            right = expression.right
+            positive = isinstance(right, Literal) and isinstance(right.value, int) and right.value > 0
+            return _grows(expression.left) and positive
+        case Call(function="GREATEST" | "LEAST"):
+            return all(_grows(argument) for argument in expression.arguments)
+        case Attribute():
+            return False
+        case _:
+            return False

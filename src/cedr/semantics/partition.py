@@ -1,0 +1,94 @@
+"""Restricting candidates to a key, where that is obviously the same.
+
+Where equalities among an operator's predicates link all its inputs, events with different values can never meet in one
+instance, nor cancel one; so each value is evaluated on its own.  This changes no meaning, only how long one waits.
+Readings: R21 (where predicates apply), R22 (a NULL agrees with nothing).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+from cedr.expression.tree import Attribute, Binary, Expression, walk
+from cedr.model.belief import Belief
+from cedr.model.event import Event, Value
+from cedr.semantics.runs import Partition, whole
+
+Side = tuple[str, str]
+"""A variable and an attribute of it."""
+
+
+def equalities(predicates: Iterable[Expression]) -> list[tuple[Side, Side]]:
+    """The conjuncts of the form ``x.a = y.b``."""
+    return [
+        ((p.left.variable, p.left.name), (p.right.variable, p.right.name))
+        for p in predicates
+        if isinstance(p, Binary) and p.operator == "="
+        if isinstance(p.left, Attribute) and isinstance(p.right, Attribute)
+    ]
+
+
+def on_attributes(predicates: Iterable[Expression], keys: Iterable[Expression]) -> tuple[Expression, ...]:
+    """The equalities whose two sides are an attribute that the keys read."""
+    names = {e.name for key in keys for e in walk(key) if isinstance(e, Attribute)}
+    return tuple(p for p in predicates for (_, a), (_, b) in equalities((p,)) if a == b and a in names)
+
+
+def by_key(
+    predicates: Sequence[Expression], names: Sequence[frozenset[str]], *, same_name: bool = False, pairs: bool = False
+) -> Partition:
+    """A partition by the first class of equal attributes that reaches every input; else none.
+
+    ``names[i]`` are the variables always bound in input i.  ``same_name``: only keys that are one attribute for all
+    (CONSUME and DISJOINT look at events across parameters).  ``pairs``: every two inputs must be linked directly,
+    because instances may leave inputs out.
+    """
+    if len(names) < 2:
+        return whole
+    for sides in _classes(equalities(predicates), direct=pairs):
+        key = [next(((v, a) for v, a in sides if v in bound), None) for bound in names]
+        chosen = [side for side in key if side is not None]
+        if len(chosen) == len(names) and not (same_name and len({a for _, a in chosen}) > 1):
+            return _partition(chosen)
+    return whole
+
+
+def _classes(links: list[tuple[Side, Side]], *, direct: bool) -> list[list[Side]]:
+    if direct:
+        return [sides for sides in _classes(links, direct=False) if _complete(sides, links)]
+    classes: list[list[Side]] = []
+    for left, right in links:
+        touched = [c for c in classes if left in c or right in c]
+        merged = sorted({left, right}.union(*touched))
+        classes = [c for c in classes if c not in touched] + [merged]
+    return classes
+
+
+def _complete(sides: list[Side], links: list[tuple[Side, Side]]) -> bool:
+    linked = {frozenset(link) for link in links}
+    return all(frozenset((a, b)) in linked for a in sides for b in sides if a < b)
+
+
+def _partition(key: Sequence[Side]) -> Partition:
+    def split(inputs: Sequence[Sequence[Belief]]) -> Iterable[Sequence[Sequence[Belief]]]:
+        groups: dict[Value, list[list[Belief]]] = defaultdict(lambda: [[] for _ in inputs])
+        for index, (beliefs, side) in enumerate(zip(inputs, key, strict=True)):
+            value = _reader(side)
+            for belief in beliefs:
+                groups[value(belief.event)][index].append(belief)
+        return groups.values()
+
+    return split
+
+
+def _reader(side: Side) -> Callable[[Event], Value]:
+    variable, name = side
+
+    def read(event: Event) -> Value:
+        for bound, part in event.bindings:
+            if bound == variable:
+                return part.payload.get(name)
+        return None
+
+    return read

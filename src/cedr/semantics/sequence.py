@@ -1,0 +1,37 @@
+"""SEQUENCE and ATLEAST.
+
+Paper: Section 3.3.2, "Event Sequencing".  Readings: R11, R12, R13, and R25 to R28 for their SC modes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Several
+
+from cedr.model.event import Event
+from cedr.plan.logical import AtLeast, Sequence
+from cedr.semantics.instances import at_least_instances, composite, sequence_instances
+from cedr.semantics.predicates import conjuncts
+from cedr.semantics.selection import select
+
+
+def sequence(node: Sequence, inputs: Several[Several[Event]]) -> list[Event]:
+    """``SEQUENCE(E1, …, Ek, w)``.
+
+    Paper: Section 3.3.2.  Reading: R11.
+    ``{(id, ek.Vs, e1.Vs + w, rt, [e1, …, ek]; e1.p, …, ek.p) | e1.Vs < … < ek.Vs ∧ ek.Vs - e1.Vs <= w}``
+    """
+    instances = sequence_instances(inputs, node.scope, conjuncts(node.predicates))
+    chosen = select(instances, node.parameters, node.disjoint)
+    return [composite(node.place, instance, node.scope) for instance in chosen]
+
+
+def at_least(node: AtLeast, inputs: Several[Several[Event]]) -> list[Event]:
+    """``ATLEAST(n, E1, …, Ek, w)``.
+
+    Paper: Section 3.3.2.  Reading: R12.
+    ``{(id, ein.Vs, ei1.Vs + w, rt, [ei1, …, ein]; …) | ei1.Vs < … < ein.Vs
+    ∧ ein.Vs - ei1.Vs <= w ∧ {i1, …, in} ⊆ {1, …, k}}``
+    """
+    instances = at_least_instances(inputs, node.count, node.scope, conjuncts(node.predicates))
+    chosen = select(instances, node.parameters, node.disjoint)
+    return [composite(node.place, instance, node.scope) for instance in chosen]

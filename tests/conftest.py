@@ -1,0 +1,44 @@
+"""What all tests share: the Hypothesis profiles and the golden files.
+
+Profiles are chosen by the variable HYPOTHESIS_PROFILE:
+
+- ``dev`` (default): 50 examples, random, failures are remembered;
+- ``check``: few examples, always the same ones, so that `make check` is quick and never flickers;
+- ``deep``: thousands of examples, for `make props`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# A loaded machine is not a defect of the code: no profile has a deadline.
+settings.register_profile("dev", max_examples=50, deadline=None)
+settings.register_profile(
+    "check", max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "deep", max_examples=2_000, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+@pytest.fixture
+def golden() -> Callable[[Path, str], None]:
+    """Compares a text with a golden file; `make golden` (CEDR_GOLDEN=rewrite) writes the file instead."""
+
+    def compare(path: Path, text: str) -> None:
+        if os.environ.get("CEDR_GOLDEN") == "rewrite":
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+            return
+        assert path.is_file(), f"no golden file {path.name}: run `make golden`, then read what it wrote"
+        assert text == path.read_text("utf-8"), (
+            f"{path.name} differs: if meant, run `make golden` and read the difference"
+        )
+
+    return compare
