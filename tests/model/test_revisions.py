@@ -153,3 +153,8 @@ def test_always_revisable() -> None:
     """Reading: R37: REVISABLE without FOR."""
     messages: list[Message] = [insert(version(1, 1)), insert(version(1, 10**9)), insert(version(2, 5, id_="b"))]
     assert outcome(messages, allowing(FOREVER))[1] == []
+
+
+def test_nothing_may_be_left_of_a_stream() -> None:
+    """Reading: R37: the pure function judges revisions too."""
+    assert rows_of([insert(version(10, 16))], allowing(5)) == {}

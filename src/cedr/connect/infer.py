@@ -18,22 +18,23 @@ from cedr.model.schema import DataType, EventType
 from cedr.model.stream import Guarantee, Insert, LineageKey, Message, Retract
 from cedr.model.time import FOREVER, Time
 
-_TYPES: tuple[tuple[type, DataType], ...] = (
-    (bool, DataType.BOOLEAN),
-    (int, DataType.INTEGER),
-    (float, DataType.FLOAT),
-    (Decimal, DataType.DECIMAL),
-    (str, DataType.STRING),
-    (bytes, DataType.BINARY),
-    (date, DataType.DATE),
-    (Payload, DataType.STRUCT),
-    (tuple, DataType.LIST),
-)
+_TYPES: Mapping[type, DataType] = {
+    type(None): DataType.NULL,
+    bool: DataType.BOOLEAN,
+    int: DataType.INTEGER,
+    float: DataType.FLOAT,
+    Decimal: DataType.DECIMAL,
+    str: DataType.STRING,
+    bytes: DataType.BINARY,
+    date: DataType.DATE,
+    Payload: DataType.STRUCT,
+    tuple: DataType.LIST,
+}
 
 
 def type_of(value: Value) -> DataType:
     """The data type of one value."""
-    return next((data_type for kind, data_type in _TYPES if isinstance(value, kind)), DataType.NULL)
+    return _TYPES.get(type(value), DataType.ANY)
 
 
 def widened(first: DataType, second: DataType) -> DataType:
@@ -102,8 +103,14 @@ def conform(message: Message, types: Mapping[str, EventType]) -> Message:
         return message
     attributes = types[message.event.stream].attributes
     payload = message.event.payload
+    if len(payload) == len(attributes) and all(map(_fits, payload.items(), attributes.items())):
+        return message
     fitting = {name: _as_float(payload.get(name), data_type) for name, data_type in attributes.items()}
     return replace(message, event=replace(message.event, payload=Payload(fitting)))
+
+
+def _fits(given: tuple[str, Value], wanted: tuple[str, DataType]) -> bool:
+    return given[0] == wanted[0] and not (wanted[1] == DataType.FLOAT and isinstance(given[1], int))
 
 
 def _as_float(value: Value, data_type: DataType) -> Value:

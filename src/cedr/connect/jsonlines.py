@@ -116,8 +116,10 @@ def parse(text: str) -> object:
         raise Fault("bad-json", f'the key "{name}" stands twice in one object', place=(start, end)) from None
     except _Number as error:
         raise Fault("bad-json", error.args[1], place=token(text, error.args[0])) from None
-    _check_depth(value)
-    _check_surrogates(text, value)
+    if text.count("{") + text.count("[") > DEEPEST:
+        _check_depth(value)
+    if "\\u" in text:
+        _check_surrogates(text, value)
     return value
 
 

@@ -160,6 +160,8 @@ def _list(value: object) -> Value:
 
 def _any(value: object) -> Value:
     """Any value, its numbers as 64 bits keep them; the nesting of a message is bounded."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, Mapping):
         return Payload({str(name): _any(item) for name, item in value.items()})
     if isinstance(value, list | tuple):

@@ -1,3 +1,4 @@
+# ruff: noqa: D102 - a method is named after its rule, and grammar.lark documents that
 """The builder's rules for statements and for the algebra; with its bases it is the whole builder.
 
 Paper: Section 3.1 and Section 6.  The grammar says which words may come; this says which tree they make.

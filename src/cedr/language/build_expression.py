@@ -1,3 +1,4 @@
+# ruff: noqa: D102 - a method is named after its rule, and grammar.lark documents that
 """The builder's rules for expressions.
 
 Paper: Section 3.1 (WHERE, OUTPUT).  Reading: R20.  Long chains of AND and OR become balanced trees, which mean the same
@@ -46,7 +47,9 @@ _MOST_DIGITS = 19  # of a 64-bit integer
 class ExpressionBuilder(Building):
     """Rules of the grammar that make expressions."""
 
-    RAW = frozenset({"comparator", "join_operator", "sum_operator", "product_operator", "true", "false", "null", "forever_literal"})
+    RAW = frozenset(
+        {"comparator", "join_operator", "sum_operator", "product_operator", "true", "false", "null", "forever_literal"}
+    )
 
     def _made(self, expression: E, *parts: Expression) -> E | Literal:
         """The expression, if it is not too deep."""
@@ -79,9 +82,7 @@ class ExpressionBuilder(Building):
             return self._left(operands[0], [(operator, operand) for operand in operands[1:]])
         level = list(operands)
         while len(level) > 1:
-            pairs = [
-                self._binary(operator, left, right) for left, right in zip(level[::2], level[1::2], strict=False)
-            ]
+            pairs = [self._binary(operator, left, right) for left, right in zip(level[::2], level[1::2], strict=False)]
             level = pairs + (level[-1:] if len(level) % 2 else [])
         return replace(level[0], span=span)
 
@@ -106,11 +107,11 @@ class ExpressionBuilder(Building):
     def is_not_null(self, span: Span, operand: Expression) -> Expression:
         return self._made(IsNull(operand, negated=True, span=span), operand)
 
-    def between(self, span: Span, *operands: Expression) -> Expression:
-        return self._made(Between(*operands, span=span), *operands)
+    def between(self, span: Span, operand: Expression, low: Expression, high: Expression) -> Expression:
+        return self._made(Between(operand, low, high, span=span), operand, low, high)
 
-    def not_between(self, span: Span, *operands: Expression) -> Expression:
-        return self._made(Between(*operands, negated=True, span=span), *operands)
+    def not_between(self, span: Span, operand: Expression, low: Expression, high: Expression) -> Expression:
+        return self._made(Between(operand, low, high, negated=True, span=span), operand, low, high)
 
     def is_in(self, span: Span, operand: Expression, items: Clause) -> Expression:
         return self._made(In(operand, items.value, span=span), operand, *items.value)

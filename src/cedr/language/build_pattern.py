@@ -1,3 +1,4 @@
+# ruff: noqa: D102 - a method is named after its rule, and grammar.lark documents that
 """The builder's rules for patterns: parameters, operators with their scopes and counts, WHERE.
 
 Paper: Section 3.3.2.  The grammar reads the arguments of every operator as one list; what an operator wants of it is
@@ -9,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from cedr.errors import Span
-from cedr.expression.tree import Binary, Expression, Literal
+from cedr.expression.tree import TRUE, Expression, Literal
 from cedr.language import syntax
 from cedr.language.build_expression import ExpressionBuilder
 from cedr.language.building import Clause, clauses, last_character
@@ -297,10 +298,11 @@ class PatternBuilder(ExpressionBuilder):
     def key_mode(self, span: Span, token: Token) -> Clause:
         return Clause("key_mode", KeyMode(token.word), span)
 
-    def attribute_equals(self, span: Span, attribute: Token, value: Literal) -> syntax.AttributeEquals:
-        if not isinstance(value, Literal):  # a minus in front of a string
-            self.report("invalid-literal", "only a number or a duration can be negative", span)
-        return syntax.AttributeEquals(attribute.value, value, span=span)
+    def attribute_equals(self, span: Span, attribute: Token, value: Expression) -> syntax.AttributeEquals:
+        if isinstance(value, Literal):
+            return syntax.AttributeEquals(attribute.value, value, span=span)
+        self.report("invalid-literal", "only a number or a duration can be negative", value.span or span)
+        return syntax.AttributeEquals(attribute.value, TRUE, span=span)
 
 
 def _integer(literal: Literal) -> int:
@@ -310,6 +312,7 @@ def _integer(literal: Literal) -> int:
 
 def _make(arguments: Arguments, disjoint: bool, from_root: bool, span: Span) -> syntax.Operator:  # noqa: FBT001
     patterns, scope, number = arguments.patterns, arguments.scope, arguments.number
+    first, last = patterns[0], patterns[-1]
     count_span = arguments.count.span if arguments.count else None
     match arguments.name:
         case "SEQUENCE":
@@ -324,7 +327,7 @@ def _make(arguments: Arguments, disjoint: bool, from_root: bool, span: Span) -> 
             return syntax.AtMost(number, patterns, scope, count_span, disjoint=disjoint, span=span)
         case "UNLESS":
             contributor = number if arguments.count else None
-            return syntax.Unless(*patterns, scope, contributor, count_span, disjoint=disjoint, span=span)
+            return syntax.Unless(first, last, scope, contributor, count_span, disjoint=disjoint, span=span)
         case "NOT":
-            return syntax.Not(*patterns, disjoint=disjoint, span=span)
-    return syntax.CancelWhen(*patterns, from_root, disjoint=disjoint, span=span)
+            return syntax.Not(first, last, disjoint=disjoint, span=span)
+    return syntax.CancelWhen(first, last, from_root, disjoint=disjoint, span=span)

@@ -41,9 +41,7 @@ class Building:
         """Forget the statement before."""
         self.errors, self.depths, self.edges = [], {}, []
 
-    def report(  # noqa: PLR0913 - the fields of a diagnostic
-        self, code: str, primary: str, span: Span, label: str = "", *, detail: str = "", hint: str = ""
-    ) -> None:
+    def report(self, code: str, primary: str, span: Span, label: str = "", *, detail: str = "", hint: str = "") -> None:
         """Take down an error and go on, so that the others are found too."""
         self.errors.append(Diagnostic(code, primary, span, label, detail, hint))
 

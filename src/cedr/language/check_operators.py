@@ -160,7 +160,7 @@ class OperatorCheck:
             "last-consume",
             f"LAST would choose by the future here, which cannot be combined with {other}",
             parameter.mode_span or parameter.span,
-            detail="what is consumed must be known when the event comes; the last one is known only when the scope is over",
+            detail="what is consumed is known when the event comes; the last one only when the scope is over",
             hint=f"use FIRST or EACH, or leave {other} out",
         )
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # lark takes a tenth of a second to import: only when somethi
     from lark import Lark
 
 _BEFORE_PARENTHESIS = frozenset(
-    "SEQUENCE ALL ANY ATLEAST ATMOST UNLESS CANCEL-WHEN CAST EXTRACT CORRELATIONKEY".split()
+    ["SEQUENCE", "ALL", "ANY", "ATLEAST", "ATMOST", "UNLESS", "CANCEL-WHEN", "CAST", "EXTRACT", "CORRELATIONKEY"]
 )
 _BEFORE_STRING = frozenset({"TIMESTAMP", "DATE", "DECIMAL"})
 _BEFORE_EVENT = frozenset({"EACH", "FIRST", "LAST"})
@@ -77,7 +77,7 @@ class Parser:
         if word == "AS" and "AS_OF" in table and _as_of(tokens, position):
             return "AS_OF", 2
         keyword = self.terminals.get(word)
-        if keyword in table and ("NAME" not in table or _keyword_here(word, tokens, position)):
+        if keyword is not None and keyword in table and ("NAME" not in table or _keyword_here(word, tokens, position)):
             return keyword, 1
         return "NAME", 1
 

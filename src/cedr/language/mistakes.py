@@ -19,8 +19,11 @@ _WORDS = {
     "$END": '";" or the end',
 }
 _EXPRESSION = frozenset({"CASE", "CAST", "NAME"})
-_LITERALS = frozenset("INTEGER FLOAT DURATION STRING BINARY TRUE FALSE NULL TIMESTAMP DATE DECIMAL FOREVER".split())
-_BINARY = frozenset("AND OR = <> < <= > >= + - * / % DIV || IS IN LIKE BETWEEN NOT".split())
+_LITERALS = frozenset(
+    ["INTEGER", "FLOAT", "DURATION", "STRING", "BINARY", "TRUE", "FALSE", "NULL"]
+    + ["TIMESTAMP", "DATE", "DECIMAL", "FOREVER"]
+)
+_BINARY = frozenset(["AND", "OR", "NOT", "IS", "IN", "LIKE", "BETWEEN", "DIV", *"=<>+-*/%", "<>", "<=", ">=", "||"])
 _PATTERN = frozenset({"SEQUENCE", "ALL", "ANY", "ATLEAST", "ATMOST", "UNLESS", "CANCEL-WHEN"})
 _MODES = frozenset({"EACH", "FIRST", "LAST"})
 _MOST = 8
@@ -120,7 +123,9 @@ def unexpected_character(token: Token) -> Diagnostic:
         "unexpected-character",
         f'unexpected character{"s" if len(token.value) > 1 else ""} "{shown}"',
         token.span,
-        hint=hints.get(token.value[0], "is this a text file in UTF-8? names with such characters stand in double quotes"),
+        hint=hints.get(
+            token.value[0], "is this text in UTF-8? such a name stands in double quotes"
+        ),
     )
 
 

@@ -18,7 +18,7 @@ from cedr.language.syntax import Operator, Parameter, TypeReference
 class Step(NamedTuple):
     """From a parameter to one of its operator's operands."""
 
-    index: int
+    place: int
     negated: bool
 
 
@@ -77,10 +77,14 @@ def with_variables(pattern: Parameter) -> Parameter:
 
     Reading: R23.  A leaf without one is called like its type, and numbered where that type has several such leaves.
     """
-    leaves = [place.parameter for place in places(pattern) if place.leaf]
-    taken = {place.parameter.variable for place in places(pattern)}
-    unnamed = [leaf.expression.name for leaf in leaves if leaf.variable is None and _reference(leaf.expression)]
-    names = iter(implicit_names(unnamed, {name for name in taken if name is not None}))
+    parameters = [place.parameter for place in places(pattern)]
+    taken = {parameter.variable for parameter in parameters if parameter.variable is not None}
+    unnamed = [
+        parameter.expression.name
+        for parameter in parameters
+        if parameter.variable is None and isinstance(parameter.expression, TypeReference)
+    ]
+    names = iter(implicit_names(unnamed, taken))
     return _fill(pattern, lambda: next(names))
 
 
@@ -102,10 +106,6 @@ def implicit_names(types: Iterable[str], taken: set[str]) -> list[str]:
         used.add(candidate)
         found.append(candidate)
     return found
-
-
-def _reference(expression: TypeReference | Operator) -> bool:
-    return isinstance(expression, TypeReference)
 
 
 def _fill(parameter: Parameter, name: Callable[[], str]) -> Parameter:

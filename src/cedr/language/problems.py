@@ -22,7 +22,7 @@ class Problems:
         """Take down an error that was made elsewhere."""
         self.errors.append(diagnostic)
 
-    def error(  # noqa: PLR0913 - the fields of a diagnostic
+    def error(
         self,
         code: str,
         primary: str,

@@ -1,7 +1,7 @@
 """Variables in scope, and what a name in an expression stands for.
 
-Reading: R20.  ``x.attr`` is a payload attribute of that exact name, else a header field in any case (ID, Vs, Ve, Os, Oe,
-Rt).  A bare ``attr`` is that attribute of the one variable that has it.
+Reading: R20.  ``x.attr`` is a payload attribute of that exact name, else a header field in any case (ID, Vs, Ve, Os,
+Oe, Rt).  A bare ``attr`` is that attribute of the one variable that has it.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Scope:
         elif similar:
             hint = f"did you mean {similar}?"
         else:
-            hint = f"name a contributor with AS {wanted}" if self.clause == "WHEN" else f"name a source with AS {wanted}"
+            hint = f"name a {'contributor' if self.clause == 'WHEN' else 'source'} with AS {wanted}"
         self.problems.error(
             "unbound-variable",
             f'variable "{wanted}" is not bound in {self.clause}',

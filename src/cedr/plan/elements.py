@@ -84,9 +84,10 @@ class Part:
     def _leaves(self) -> tuple[PlacedLeaf, ...]:
         return tuple(_leaves_of(self, "", negated=False))
 
-    def row_variables(self) -> tuple[str, ...]:
-        """The variables whose payloads make up a row; the row's own payload where none is bound."""
-        return tuple(sorted(certain(self.node))) or (ROW,)
+    def resolve_row(self, name: str) -> frozenset[Element]:
+        """The elements of an attribute by which whole rows are compared: of the row, or of the one event it binds."""
+        bound = sorted(possible(self.node)) or [ROW]
+        return self.resolve(bound[0], name) if len(bound) == 1 else NOWHERE
 
     def resolve(self, variable: str, name: str) -> frozenset[Element]:
         """The elements that an attribute of a variable stands for; none where it is computed."""

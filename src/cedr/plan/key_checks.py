@@ -1,8 +1,8 @@
 """Whether events with different key values can ever meet in an operator.
 
 Readings: R12 and R21 (what may be unbound), R22, R25 (FIRST and LAST compare instances), R26 and R27 (consumption),
-R29 and R30 (rows that are compared or grouped by their payload).  Every check is on the safe side: it may say no where a
-cleverer one would say yes.
+R29 and R30 (rows that are compared or grouped by their payload).  Every check is on the safe side: it may say no
+where a cleverer one would say yes.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _meeting(part: Part) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Acts:
-    """What an operator tells rows apart by: one of the alternatives, each with a side for every input, must be the key."""
+    """What an operator tells rows apart by: one of the alternatives, with a side for every input, must be the key."""
 
     alternatives: tuple[tuple[frozenset[Element], ...], ...]
     reason: str
@@ -168,7 +168,7 @@ def acts_by(part: Part, names: Iterable[str] = ()) -> Iterator[Acts]:
         yield Acts(tuple(fenced), "DISJOINT acts by another key")
     if isinstance(node, Distinct | Coalesce | Difference):
         shared = dict.fromkeys((*attributes_of(node), *sorted(names)))
-        compared = [tuple(p.resolve(p.row_variables()[0], name) for p in part.inputs) for name in shared]
+        compared = [tuple(p.resolve_row(name) for p in part.inputs) for name in shared]
         yield Acts(tuple(compared), f"{type(node).__name__.upper()} compares rows in which the key is not left")
 
 

@@ -151,8 +151,13 @@ def disjoint_outputs(candidates: Iterable[tuple[Event, Event]], disjoint: Disjoi
         return [output for output, _ in candidates]
     fence = Fence(disjoint)
     kept: list[Event] = []
-    for output, operand in sorted(candidates, key=lambda c: (c[0].valid_start, c[1].valid_start, c[1].id)):
+    for output, operand in sorted(candidates, key=_detection_order):
         if fence.passes((operand,)):
             kept.append(output)
             fence.close((operand,), output.valid_start)
     return kept
+
+
+def _detection_order(candidate: tuple[Event, Event]) -> tuple[Time, list[tuple[Time, str]]]:
+    output, operand = candidate
+    return output.valid_start, [(e.valid_start, e.id) for e in output.contributors or (operand,)]

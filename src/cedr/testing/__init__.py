@@ -1,6 +1,6 @@
 """What a test of streams and queries needs, shipped with the package.
 
-tables      history tables as text in the paper's own notation, read and written
-difference  equality of tables, with a difference that can be read
-strategies  Hypothesis strategies (needs the extra ``testing``)
+- ``tables``: history tables as text in the paper's own notation, read and written (``grid``: the notation itself);
+- ``difference``: equality of tables, with a difference that can be read;
+- everything else: Hypothesis strategies, which need the extra ``testing``.
 """

@@ -1,0 +1,208 @@
+"""Tree to text: one stable, readable form that parses back to the same tree.
+
+Paper: Section 3.  What fits on a line stays on it; an operator that does not has one operand on each line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from textwrap import indent
+
+from cedr.expression.render import quote_name
+from cedr.expression.render import render as render_expression
+from cedr.expression.tree import Binary, Expression
+from cedr.language import syntax
+from cedr.language.patterns import operands, operator_name
+from cedr.language.syntax import (
+    AlgebraBody,
+    AttributeEquals,
+    Conjunct,
+    CorrelationKey,
+    File,
+    GroupItem,
+    Operator,
+    OutputItem,
+    Parameter,
+    PatternBody,
+    Query,
+    RelationSource,
+    Statement,
+    StreamSource,
+    Subquery,
+    TypeDeclaration,
+    TypeReference,
+    Window,
+)
+from cedr.model.time import FOREVER, Time, format_duration, format_timestamp
+
+_WIDTH = 100
+_CLEARLY_A_TIMESTAMP = 10**14  # microseconds: 1973; smaller times are shown as ticks
+
+
+def render(tree: File | Statement) -> str:
+    """A file, or one statement, as text.
+
+    >>> from cedr.language.parse import parse
+    >>> print(render(parse("event P when any ( A a ) where a.x=1")))
+    EVENT P
+    WHEN ANY(A AS a)
+    WHERE a.x = 1;
+    <BLANKLINE>
+    """
+    if isinstance(tree, File):
+        return "\n".join(render(statement) for statement in tree.statements)
+    lines = [_type(tree)] if isinstance(tree, TypeDeclaration) else [*_query(tree)]
+    return "\n".join(lines) + ";\n"
+
+
+def _type(declaration: TypeDeclaration) -> str:
+    attributes = [f"{quote_name(attribute.name)} {attribute.type}" for attribute in declaration.attributes]
+    text = _call(f"TYPE {quote_name(declaration.name)} ", attributes)
+    if declaration.revisable == 0:
+        return text
+    until = "" if declaration.revisable == FOREVER else f" FOR {format_duration(declaration.revisable)}"
+    return f"{text} REVISABLE{until}"
+
+
+def _query(query: Query) -> Iterator[str]:
+    yield f"EVENT {quote_name(query.name)}"
+    yield from _pattern_body(query.body) if isinstance(query.body, PatternBody) else _algebra_body(query.body)
+    if query.consistency is not None:
+        yield f"CONSISTENCY {query.consistency}"
+    if query.occurrence_slice is not None:
+        yield f"@ [{', '.join(map(_time, query.occurrence_slice))}]"
+    if query.valid_slice is not None:
+        yield f"# [{', '.join(map(_time, query.valid_slice))}]"
+    if query.as_of is not None:
+        yield f"AS OF {_time(query.as_of)}"
+
+
+def _time(time: Time) -> str:
+    if time == FOREVER:
+        return "FOREVER"
+    stamp = format_timestamp(time)
+    return f"TIMESTAMP '{stamp}'" if abs(time) >= _CLEARLY_A_TIMESTAMP and stamp.endswith("Z") else str(time)
+
+
+# -- patterns ---------------------------------------------------------------------------------------------------------
+
+
+def _pattern_body(body: PatternBody) -> Iterator[str]:
+    yield f"WHEN {render_pattern(body.pattern)}"
+    if body.valid is not None:
+        yield f"VALID {body.valid.value}"
+    if body.where:
+        yield "WHERE " + "\n  AND ".join(render_conjunct(conjunct) for conjunct in body.where)
+    if body.output:
+        yield "OUTPUT " + _listed(map(_item, body.output))
+
+
+def render_pattern(parameter: Parameter) -> str:
+    """A pattern, or a parameter of one, as text."""
+    words = [parameter.selection.value] if parameter.selection else []
+    expression = parameter.expression
+    words.append(quote_name(expression.name) if isinstance(expression, TypeReference) else _operator(expression))
+    if parameter.variable is not None:
+        words.append(f"AS {quote_name(parameter.variable)}")
+    if parameter.consumption is not None:
+        words.append(parameter.consumption.value)
+    if parameter.weight is not None:
+        words.append(f"WEIGHT {parameter.weight}")
+    return " ".join(words)
+
+
+def _operator(operator: Operator) -> str:
+    parts = [render_pattern(operand) for operand, _ in operands(operator)]
+    match operator:
+        case syntax.AtLeast() | syntax.AtMost():
+            parts.insert(0, str(operator.count))
+        case syntax.CancelWhen(from_root=True):
+            parts[-1] += " FROM ROOT"
+        case syntax.Unless(contributor=int(number)):
+            parts.append(str(number))
+    scope = getattr(operator, "scope", None)
+    if scope is not None:
+        parts.append(format_duration(scope))
+    return _call(operator_name(operator), parts) + (" DISJOINT" if operator.disjoint else "")
+
+
+def render_conjunct(conjunct: Conjunct) -> str:
+    """A conjunct of WHERE as text.  An AND without braces would be two conjuncts, an OR needs parentheses."""
+    match conjunct:
+        case CorrelationKey():
+            return f"CorrelationKey({quote_name(conjunct.attribute)}, {conjunct.mode.value})"
+        case AttributeEquals():
+            return f"[{quote_name(conjunct.attribute)} EQUAL {render_expression(conjunct.value)}]"
+    text = render_expression(conjunct.expression)
+    top = conjunct.expression.operator if isinstance(conjunct.expression, Binary) else ""
+    if conjunct.braces or top == "AND":
+        return f"{{{text}}}"
+    return f"({text})" if top == "OR" else text
+
+
+# -- algebra ----------------------------------------------------------------------------------------------------------
+
+
+def _algebra_body(body: AlgebraBody) -> Iterator[str]:
+    yield f"FROM {_source(body.source)}"
+    if body.where is not None:
+        yield f"WHERE {render_expression(body.where)}"
+    if body.window is not None:
+        yield f"WINDOW {_window(body.window)}"
+    if body.group_by is not None:
+        yield "GROUP BY " + _listed(map(_item, body.group_by))
+    if body.having is not None:
+        yield f"HAVING {render_expression(body.having)}"
+    if body.output:
+        yield f"OUTPUT {'DISTINCT ' if body.distinct else ''}" + _listed(map(_item, body.output))
+
+
+def _source(source: RelationSource) -> str:
+    match source:
+        case StreamSource():
+            alias = "" if source.variable is None else f" AS {quote_name(source.variable)}"
+            return quote_name(source.name) + alias
+        case Subquery():
+            body = indent("\n".join(_algebra_body(source.body)), "  ")
+            return f"(\n{body}\n) AS {quote_name(source.variable)}"
+        case syntax.JoinSource():
+            on = render_expression(source.predicate)
+            return f"{_source(source.left)}\n  {source.kind.value} {_source(source.right)} ON {on}"
+    word = "UNION" if isinstance(source, syntax.UnionSource) else "EXCEPT"
+    return f"{_source(source.left)}\n  {word} {_source(source.right)}"
+
+
+def _window(window: Window) -> str:
+    match window:
+        case syntax.MovingWindow():
+            return f"MOVING {format_duration(window.length)}"
+        case syntax.HoppingWindow():
+            return f"HOPPING {format_duration(window.size)} EVERY {format_duration(window.hop)}"
+        case syntax.TumblingWindow():
+            return f"TUMBLING {format_duration(window.size)}"
+        case syntax.SessionWindow():
+            return f"SESSION {format_duration(window.gap)}"
+        case syntax.LifetimeWindow():
+            return f"LIFETIME {render_expression(window.start)}, {render_expression(window.duration)}"
+    return type(window).__name__.removesuffix("Window").upper()
+
+
+# -- lists ------------------------------------------------------------------------------------------------------------
+
+
+def _item(item: OutputItem | GroupItem) -> str:
+    expression: Expression = item.expression
+    return render_expression(expression) + ("" if item.name is None else f" AS {quote_name(item.name)}")
+
+
+def _listed(items: Iterator[str] | map[str]) -> str:
+    parts = list(items)
+    line = ", ".join(parts)
+    return line if len(line) <= _WIDTH else ",\n       ".join(parts)
+
+
+def _call(head: str, parts: Sequence[str]) -> str:
+    line = f"{head}({', '.join(parts)})"
+    if len(line) <= _WIDTH and "\n" not in line:
+        return line
+    return f"{head}(\n" + indent(",\n".join(parts), "  ") + "\n)"

@@ -1,0 +1,274 @@
+"""What an operator costs at a consistency level: scope, blocking, state, and the guarantee that leaves it.
+
+Paper: Section 5 ("one can limit blocking and memory to specific lengths").  Readings: R33 (blocking B), R34 (memory M),
+R36 (guarantees out), R37 (how guarantees shrink state).  All figures are lengths of time read off the plan; how many
+events fall into them is a matter of the stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from cedr.expression.tree import Attribute, Expression, walk
+from cedr.model.level import ConsistencyLevel
+from cedr.model.modes import Selection, Valid
+from cedr.model.time import FOREVER, format_duration, plus
+from cedr.plan.lifetimes import earliest_start, latest_start, lifetime, reads_open_end
+from cedr.plan.logical import (
+    All,
+    AlterLifetime,
+    AtLeast,
+    AtMost,
+    CancelWhen,
+    Coalesce,
+    Difference,
+    Distinct,
+    GroupBy,
+    Join,
+    Node,
+    Not,
+    Pattern,
+    Project,
+    Select,
+    Sequence,
+    Session,
+    SetValid,
+    SlidingCount,
+    Source,
+    Unless,
+    UnlessNth,
+    inputs,
+    parameters,
+)
+
+ALIVE = (Join, Difference, Distinct, GroupBy, Coalesce)
+"""Operators that keep a row for as long as it is alive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """A length of time and what it is measured from or by; FOREVER where there is no bound."""
+
+    duration: int
+    text: str
+    cedr_time: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What is known of one operator.  Paper: Section 5."""
+
+    scope: int | None
+    longest_blocking: Length
+    state_held: Length
+    guarantee: str
+
+
+def bounds_of(node: Node, level: ConsistencyLevel) -> Bounds:
+    """The bounds of one operator at a level."""
+    return Bounds(scope(node), longest_blocking(node, level), state_held(node, level), guarantee(node))
+
+
+# -- scope ------------------------------------------------------------------------------------------------------------
+
+
+def own_scope(node: Node) -> int | None:
+    """How far apart in Vs the events may lie that an operator itself brings together; None where it brings none."""
+    match node:
+        case AtLeast(count=1):
+            return None
+        case Sequence() | AtLeast() | All() | AtMost() | SlidingCount() | Unless() | UnlessNth():
+            return node.scope
+        case Not():
+            return scope(node.sequence) or 0
+        case CancelWhen():
+            return scope(node.first) or 0
+        case Session():
+            return FOREVER
+        case _ if isinstance(node, ALIVE):
+            return max(lifetime(part) for part in inputs(node))
+        case _:
+            return None
+
+
+def scope(node: Node) -> int | None:
+    """How far back in Vs an output can reach: the operator's own scope and the nested ones added up.  Reading: R37."""
+    below = [found for part in inputs(node) if (found := scope(part)) is not None]
+    own = own_scope(node)
+    match node:
+        case Not():
+            return plus(own or 0, scope(node.negated) or 0)
+        case CancelWhen():
+            return plus(own or 0, scope(node.second) or 0)
+        case _ if own is None:
+            return max(below, default=None)
+        case _:
+            return plus(own, max(below, default=0))
+
+
+# -- blocking ---------------------------------------------------------------------------------------------------------
+
+
+def undecided_for(node: Node) -> int:
+    """How long after a row's Vs later events can still decide whether it holds.  Readings: R15, R36."""
+    below = max((undecided_for(part) for part in inputs(node)), default=0)
+    match node:
+        case Unless():
+            return max(undecided_for(node.first), plus(node.scope, undecided_for(node.second)))
+        case Sequence() | All() | AtLeast() if chooses_by_the_future(node):
+            return plus(node.scope, below)
+        case Session():
+            return FOREVER
+        case _:
+            return FOREVER if reads_open_ends(node) else below
+
+
+def chooses_by_the_future(node: Sequence | All | AtLeast) -> bool:
+    """LAST on the last parameter of SEQUENCE, or on any of ALL and ATLEAST.  Reading: R25."""
+    candidates = node.parameters[-1:] if isinstance(node, Sequence) else node.parameters
+    return any(p.selection is Selection.LAST for p in candidates)
+
+
+def reads_open_ends(node: Node) -> bool:
+    """Whether a predicate or expression of the node reads a Ve that may still be shortened.  Reading: R36."""
+    return any(reads_open_end(expression, *inputs(node)) for expression in expressions(node))
+
+
+def expressions(node: Node) -> Iterable[Expression]:
+    """The predicates and expressions by which a node decides about its rows; lifetimes are not among them."""
+    match node:
+        case Pattern():
+            return node.predicates
+        case Select() | Join():
+            return (node.predicate,)
+        case Project():
+            return (column.expression for column in node.columns)
+        case GroupBy():
+            return (*(key.expression for key in node.keys), *(column.aggregate for column in node.aggregates))
+        case _:
+            return ()
+
+
+def longest_blocking(node: Node, level: ConsistencyLevel) -> Length:
+    """How long at most an output waits once its last event is there.  Reading: R33.
+
+    B = FOREVER trusts guarantees alone; a smaller B says what h - B has passed; B = 0 never waits.  A window's result
+    lies in the future of its events in any case.
+    """
+    ahead = _window_ahead(node)
+    bound = level.effective_blocking
+    if bound.duration == FOREVER:
+        wait = undecided_for(node)
+        return Length(max(wait, ahead), _until_guarantee(wait, ahead))
+    if bound.duration == 0:
+        text = f"none; results begin up to {format_duration(ahead)} after their events" if ahead else "none"
+        return Length(ahead, text)
+    text = f"at most {bound}" + (f" after a result begins, {format_duration(ahead)} after its events" if ahead else "")
+    return Length(plus(bound.duration, 0 if bound.cedr_time else ahead), text, bound.cedr_time)
+
+
+def _until_guarantee(wait: int, ahead: int) -> str:
+    if ahead:
+        return f"until the guarantee reaches the result's start, up to {format_duration(ahead)} after its events"
+    if wait == FOREVER:
+        return "until the guarantee reaches its end"
+    return f"until the guarantee is {format_duration(wait)} past it" if wait else "until the guarantee reaches it"
+
+
+def _window_ahead(node: Node) -> int:
+    """How long after its Vs an event's result may begin; a start at Ve has no bound, but is no wait either."""
+    return max(0, latest_start(node) or 0) if isinstance(node, AlterLifetime) else 0
+
+
+# -- state ------------------------------------------------------------------------------------------------------------
+
+
+def state_held(node: Node, level: ConsistencyLevel) -> Length:
+    """How long an event stays in the operator's state.  Readings: R34, R37.
+
+    By guarantees: the largest Vs of its versions + scope + d, where d is how long its type is revisable; twice w where
+    FIRST or LAST in ALL and ATLEAST look both ways.  With a finite M, input that no unfrozen row can depend on goes
+    earlier: M + scope behind the newest Sync, twice w also for ATMOST and UNLESS'.  Consumption bears on later choices,
+    so there input is forgotten by guarantees only.
+    """
+    if own_scope(node) is None:
+        return Length(0, "none")
+    held = plus(_reach(node, finite_memory=False), revisable(node))
+    memory = level.memory
+    if memory.duration == FOREVER or consumes(node):
+        return Length(held, _behind(held, "the guarantee", node))
+    reach = _reach(node, finite_memory=True)
+    remembered = plus(memory.duration, reach)
+    if memory.cedr_time:
+        text = f"at most {memory} + {format_duration(reach)} behind the newest Sync"
+        return Length(held if reach == FOREVER else reach, text, cedr_time=True)
+    return Length(remembered, _behind(remembered, "the newest Sync", node))
+
+
+def _behind(duration: int, what: str, node: Node) -> str:
+    if duration != FOREVER:
+        return f"{format_duration(duration)} behind {what}"
+    if scope(node) == FOREVER:
+        return "for as long as its rows are alive" if isinstance(node, ALIVE) else "for ever: the scope has no bound"
+    return "for ever: an input is REVISABLE without FOR"
+
+
+def _reach(node: Node, *, finite_memory: bool) -> int:
+    total = scope(node) or 0
+    return plus(total, own_scope(node) or 0) if _looks_both_ways(node, finite_memory=finite_memory) else total
+
+
+def _looks_both_ways(node: Node, *, finite_memory: bool) -> bool:
+    if isinstance(node, AtMost | SlidingCount | UnlessNth):
+        return finite_memory
+    return isinstance(node, All | AtLeast) and any(p.selection is not Selection.EACH for p in node.parameters)
+
+
+def revisable(node: Node) -> int:
+    """How long after Vs the events below may be revised: d of the types, the largest.  Reading: R37."""
+    if isinstance(node, Source):
+        return node.type.revisable
+    return max((revisable(part) for part in inputs(node)), default=0)
+
+
+def consumes(node: Node) -> bool:
+    """Whether old choices bear on new ones: CONSUME or DISJOINT.  Readings: R26, R27."""
+    disjoint = isinstance(node, Pattern) and node.disjoint is not None
+    return disjoint or any(p.consume for p in parameters(node))
+
+
+def below_endless_rows(node: Node, level: ConsistencyLevel) -> ConsistencyLevel:
+    """The level as it acts on the inputs of a node: rows without an end never freeze, so M forgets nothing for them."""
+    endless = isinstance(node, SetValid) and node.valid is Valid.FOREVER
+    return replace(level, memory=replace(level.memory, duration=FOREVER)) if endless else level
+
+
+# -- guarantees -------------------------------------------------------------------------------------------------------
+
+
+def guarantee(node: Node) -> str:
+    """The guarantee that leaves an operator, by the smallest guarantee g of its inputs.  Reading: R36."""
+    match node:
+        case Unless():
+            return "min(g, smallest Sync of an undecided e1 - 1)"
+        case Sequence() | All() | AtLeast() if chooses_by_the_future(node):
+            return "min(g, smallest Sync of an undecided choice - 1)"
+        case AlterLifetime():
+            return _altered(node)
+        case Session():
+            return "min(g, smallest Sync of an open session - 1)"
+        case _ if reads_open_ends(node):
+            return "min(g, smallest Sync of a row whose open Ve is read - 1)"
+        case _:
+            return "g"
+
+
+def _altered(node: AlterLifetime) -> str:
+    """The smallest start that an event with Vs > g can get, minus 1; at most g; none if it depends on payload."""
+    if any(isinstance(part, Attribute) for part in walk(node.start)):
+        return "none: the start depends on payload"
+    offset = earliest_start(node)
+    if offset is None:
+        return "min(g, smallest start of an event with Vs > g - 1)"
+    return "g" if offset >= 0 else f"g - {format_duration(-offset)}"
