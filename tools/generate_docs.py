@@ -1,17 +1,20 @@
 """Writes the generated pages of docs/; with ``--check`` only says which are out of date.
 
 A page that can be computed from the code is computed, so that it cannot lie.  Add a page by adding a function to PAGES.
+docs/paper.md and the drawings are computed as a whole; of docs/readings.md only the lines "Pinned by:" are.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import citations
 from citations import DEFINITION, FIGURE, READING, ROOT, Item
+from drawings import DRAWINGS
 
 TITLES = {
     DEFINITION: [
@@ -115,14 +118,54 @@ def _table(kind: str, by_source: citations.Index, by_test: citations.Index) -> I
         item = Item(kind, number)
         modules = _links(by_source.get(item, []), below=ROOT / "src/cedr")
         tests = _links(by_test.get(item, []), below=ROOT / "tests")
-        yield f"| {item} | {title} | {modules} | {tests} |"
+        yield f"| {_name(item, title)} | {title} | {modules} | {tests} |"
+
+
+def _name(item: Item, title: str) -> str:
+    """The number, for a reading with a link to its section."""
+    if item.kind != READING:
+        return str(item)
+    anchor = re.sub(r"[^\w\- ]", "", f"{item}: {title}".lower()).replace(" ", "-")
+    return f"[{item}](readings.md#{anchor})"
 
 
 def _links(paths: list[Path], below: Path) -> str:
     return ", ".join(f"[{path.relative_to(below)}](../{path.relative_to(ROOT)})" for path in paths)
 
 
-PAGES: dict[str, Callable[[], str]] = {"docs/paper.md": paper_page}
+READINGS = ROOT / "docs" / "readings.md"
+PINNED = "Pinned by:"
+
+
+def readings_page() -> str:
+    """The readings, written by hand, with the tests that cite each under it."""
+    by_test = citations.by_test()
+    wanted = {f"### {item}: {title}": item for item, title in _readings()}
+    lines, current = [], None
+    for line in READINGS.read_text("utf-8").splitlines():
+        if line.startswith("#"):
+            current = wanted.pop(line, None)
+        elif current is not None and line.startswith(PINNED):
+            tests = _links(by_test.get(current, []), below=ROOT / "tests")
+            lines.append(f"{PINNED} {tests or 'no test yet'}.")
+            current = None
+            continue
+        lines.append(line)
+    if wanted:
+        message = f"{READINGS.name} lacks the sections {', '.join(wanted)}"
+        raise ValueError(message)
+    return "\n".join([*lines, ""])
+
+
+def _readings() -> Iterator[tuple[Item, str]]:
+    return ((Item(READING, number), title) for number, title in enumerate(TITLES[READING], start=1))
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "docs/paper.md": paper_page,
+    "docs/readings.md": readings_page,
+    **{f"docs/images/{name}.svg": draw for name, draw in DRAWINGS.items()},
+}
 
 
 def outdated() -> list[str]:

@@ -10,21 +10,83 @@ Everything public is here, and is imported when it is first used: ``import cedr`
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-_PUBLIC = {
-    "evaluate": "cedr.evaluation",
+if TYPE_CHECKING:
+    from cedr.connect.messages import read_messages as read_messages
+    from cedr.errors import CedrError as CedrError
+    from cedr.errors import Diagnostic as Diagnostic
+    from cedr.errors import HostError as HostError
+    from cedr.errors import InternalError as InternalError
+    from cedr.errors import LanguageError as LanguageError
+    from cedr.errors import PlanError as PlanError
+    from cedr.errors import StreamError as StreamError
+    from cedr.evaluation.catalog import read_catalog as read_catalog
+    from cedr.evaluation.queries import compile_query, explain_query
+    from cedr.evaluation.result import Result as Result
+    from cedr.evaluation.run import evaluate as evaluate
+    from cedr.model.event import Event as Event
+    from cedr.model.event import Payload as Payload
+    from cedr.model.event import primitive as primitive
+    from cedr.model.history import HistoryTable as HistoryTable
+    from cedr.model.level import MIDDLE as MIDDLE
+    from cedr.model.level import STRONG as STRONG
+    from cedr.model.level import WEAK as WEAK
+    from cedr.model.level import Bound as Bound
+    from cedr.model.level import ConsistencyLevel as ConsistencyLevel
+    from cedr.model.schema import Catalog as Catalog
+    from cedr.model.schema import DataType as DataType
+    from cedr.model.schema import EventType as EventType
+    from cedr.model.stream import Change as Change
+    from cedr.model.stream import Guarantee as Guarantee
+    from cedr.model.stream import Insert as Insert
+    from cedr.model.stream import Retract as Retract
+    from cedr.model.stream import insert as insert
+    from cedr.model.time import FOREVER as FOREVER
+    from cedr.plan.compile import CompiledQuery as CompiledQuery
+    from cedr.plan.compile import Program as Program
+    from cedr.plan.explain import Explanation as Explanation
+
+    compile = compile_query  # noqa: A001 - cedr.compile, as re.compile
+    explain = explain_query
+
+_MODULES = {
+    "cedr.connect.messages": ("read_messages",),
+    "cedr.errors": (
+        "CedrError",
+        "Diagnostic",
+        "HostError",
+        "InternalError",
+        "LanguageError",
+        "PlanError",
+        "StreamError",
+    ),
+    "cedr.evaluation.catalog": ("read_catalog",),
+    "cedr.evaluation.queries": ("compile", "explain"),
+    "cedr.evaluation.result": ("Result",),
+    "cedr.evaluation.run": ("evaluate",),
+    "cedr.model.event": ("Event", "Payload", "primitive"),
+    "cedr.model.history": ("HistoryTable",),
+    "cedr.model.level": ("MIDDLE", "STRONG", "WEAK", "Bound", "ConsistencyLevel"),
+    "cedr.model.schema": ("Catalog", "DataType", "EventType"),
+    "cedr.model.stream": ("Change", "Guarantee", "Insert", "Retract", "insert"),
+    "cedr.model.time": ("FOREVER",),
+    "cedr.plan.compile": ("CompiledQuery", "Program"),
+    "cedr.plan.explain": ("Explanation",),
 }
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
+_ELSEWHERE_CALLED = {"compile": "compile_query", "explain": "explain_query"}
 
-__all__ = sorted(_PUBLIC)
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PUBLIC:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("cedr")
+    if name not in _HOME:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    value = getattr(import_module(_PUBLIC[name]), name)
-    globals()[name] = value
+    value = globals()[name] = getattr(import_module(_HOME[name]), _ELSEWHERE_CALLED.get(name, name))
     return value
 
 

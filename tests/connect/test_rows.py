@@ -9,7 +9,7 @@ from cedr.connect.tables import Table, changes_table, messages_table, rows_table
 from cedr.model.event import Event, Payload, primitive
 from cedr.model.schema import DataType, EventType
 from cedr.model.stream import Change, Guarantee, Insert, Retract, insert
-from cedr.model.time import FOREVER, parse_timestamp
+from cedr.model.time import DAY, FOREVER, SECOND, parse_timestamp
 
 A = primitive("A", "a", 1, payload={"x": 1})
 B = primitive("B", "b", 3, payload={"x": 2})
@@ -69,10 +69,10 @@ def test_changes_as_data() -> None:
 
 def test_rows_as_a_table() -> None:
     assert rows_table([PAIR, replace(PAIR, payload=Payload())], TYPE, PRIMITIVE).as_text() == (
-        "ID        Vs  Ve  Os  Oe  Rt  contributors     n  text\n"
-        "--------  --  --  --  --  --  ------------  ----  ----\n"
-        "ffffffff   3  11   3   ∞   1  a, b             2  ä\n"
-        "ffffffff   3  11   3   ∞   1  a, b          NULL  NULL"
+        "ID        Vs  Ve  Os  Oe  Rt  cbt[]     n  text\n"
+        "--------  --  --  --  --  --  -----  ----  ----\n"
+        "ffffffff   3  11   3   ∞   1  a, b      2  ä\n"
+        "ffffffff   3  11   3   ∞   1  a, b   NULL  NULL"
     )
 
 
@@ -80,36 +80,44 @@ def test_changes_as_a_table() -> None:
     """Figure 2: a retraction is shown as the row that it leaves; Oe = Os where it is removed."""
     said = [*CHANGES[:5], Change(Retract("L"), 8)]
     assert changes_table(said, TYPE, PRIMITIVE).as_text() == (
-        "Cs  change     ID        Vs  Ve  Os  Oe  Rt  contributors  n  text\n"
-        "--  ---------  --------  --  --  --  --  --  ------------  -  ----\n"
-        " 3  insert     ffffffff   3  11   3   ∞   1  a, b          2  ä\n"
-        " 4  retract    ffffffff   3  11   3   5   1  a, b          2  ä\n"
-        " 5  retract    ffffffff   3   7   3   ∞   1  a, b          2  ä\n"
-        " 6  retract    ffffffff   3  11   3   3   1  a, b          2  ä\n"
-        " 7  guarantee            12\n"
+        "Cs  change     ID        Vs  Ve  Os  Oe  Rt  cbt[]  n  text\n"
+        "--  ---------  --------  --  --  --  --  --  -----  -  ----\n"
+        " 3  insert     ffffffff   3  11   3   ∞   1  a, b   2  ä\n"
+        " 4  retract    ffffffff   3  11   3   5   1  a, b   2  ä\n"
+        " 5  retract    ffffffff   3   7   3   ∞   1  a, b   2  ä\n"
+        " 6  retract    ffffffff   3  11   3   3   1  a, b   2  ä\n"
+        " 7  guarantee                    12\n"
         " 8  retract"
     )
 
 
 def test_messages_as_a_table() -> None:
-    messages = [insert(A), Retract("A/a@1", valid_end=3), Retract("A/a@1"), Retract("L"), Guarantee(12, "s")]
+    messages = [insert(A, "K"), Retract("K", valid_end=3), Retract("K"), Retract("L"), insert(B), Guarantee(12, "s")]
     assert messages_table(enumerate(messages, 1)).as_text() == (
-        "Cs  message    type  ID  Vs  Ve  Os  Oe  K      payload\n"
-        "--  ---------  ----  --  --  --  --  --  -----  -------\n"
-        " 1  insert     A     a    1   ∞   1   ∞  A/a@1  x=1\n"
-        " 2  retract    A     a    1   3   1   ∞  A/a@1  x=1\n"
-        " 3  retract    A     a    1   3   1   1  A/a@1  x=1\n"
+        "Cs  message    type  ID  Vs  Ve  Os  Oe  K  payload\n"
+        "--  ---------  ----  --  --  --  --  --  -  -------\n"
+        " 1  insert     A     a    1   ∞   1   ∞  K  x=1\n"
+        " 2  retract    A     a    1   3   1   ∞  K  x=1\n"
+        " 3  retract    A     a    1   3   1   1  K  x=1\n"
         " 4  retract                              L\n"
-        " 5  guarantee  s         12"
+        " 5  insert     B     b    3   ∞   3   ∞     x=2\n"
+        " 6  guarantee  s                 12"
     )
 
 
 def test_times_far_from_zero_are_shown_as_timestamps() -> None:
     moment = parse_timestamp("2026-01-31T12:00:00Z")
     typed = EventType("A", {"at": DataType.TIMESTAMP})
-    table = rows_table([primitive("A", "a", moment, payload={"at": moment})], typed, PRIMITIVE)
+    first = primitive("A", "a", moment, payload={"at": moment})
+    table = rows_table([first], typed, PRIMITIVE)
     shown = dict(zip(table.heads, table.rows[0], strict=True))
-    assert (shown["Vs"], shown["Ve"], shown["at"]) == ("2026-01-31 12:00:00Z", "∞", "2026-01-31 12:00:00Z")
+    assert (shown["Vs"], shown["Ve"], shown["at"]) == ("12:00", "∞", "12:00")
+    assert table.note == "(times of 2026-01-31, UTC)"
+    later = rows_table([first, primitive("A", "b", moment + DAY)], typed, PRIMITIVE)
+    assert later.rows[0][1] == "2026-01-31 12:00:00Z"
+    assert later.note == ""
+    seconds = rows_table([first, primitive("A", "b", moment + SECOND)], typed, PRIMITIVE)
+    assert [row[1] for row in seconds.rows] == ["12:00:00", "12:00:01"]
 
 
 def test_a_table_without_rows_is_its_head() -> None:

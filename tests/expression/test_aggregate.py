@@ -5,6 +5,8 @@ from __future__ import annotations
 import statistics
 from datetime import date
 from decimal import Decimal
+from itertools import product
+from random import Random
 from typing import Any
 
 import pytest
@@ -59,7 +61,7 @@ CASES: list[tuple[str, list[Any], Any]] = [
     ("STDDEV", [5, 5], 0.0),
     ("STDDEV", [1, 3, 5], 2.0),
     ("STDDEV", [1e200, -1e200, 0.0], 1e200),
-    ("STDDEV", [1e308, -1e308, 1e308, -1e308], 1.1547005383792517e308),
+    ("STDDEV", [1e308, -1e308, 1e308, -1e308], 1.1547005383792515e308),
     ("STDDEV", [5e-324, 0.0], 5e-324),
     ("STDDEV", [Decimal(1), Decimal(3), Decimal(5)], 2.0),
     ("STDDEV", ["a", "b"], None),
@@ -97,28 +99,14 @@ def test_distinct(function: str, given: list[Any], expected: Any) -> None:
 numbers = st.lists(integers | floats | decimals | st.none(), max_size=8)
 
 
-@EVERY
-@pytest.mark.parametrize("distinct", [False, True])
-def test_the_order_does_not_matter(function: str, distinct: bool) -> None:
+@given(numbers | st.lists(values, max_size=6), st.randoms(use_true_random=False))
+def test_the_order_does_not_matter(some: list[Any], random: Random) -> None:
     """R30: an aggregate is a function of what is alive, not of how it came."""
-
-    @given(st.data())
-    def shuffled(data: st.DataObject) -> None:
-        some = data.draw(numbers | st.lists(values, max_size=6))
-        other = data.draw(st.permutations(some))
-        assert repr(aggregate(function, some, distinct)) == repr(aggregate(function, other, distinct))
-
-    shuffled()
-
-
-@EVERY
-def test_nothing_raises(function: str) -> None:
-    @given(st.lists(values, max_size=6))
-    def run(some: list[Any]) -> None:
-        result = aggregate(function, some)
+    other = random.sample(some, len(some))
+    for function, distinct in product(BUILT_IN, (False, True)):
+        result = aggregate(function, some, distinct)
+        assert repr(aggregate(function, other, distinct)) == repr(result)
         assert plain(result) == result
-
-    run()
 
 
 @given(st.lists(st.floats(-1e100, 1e100), min_size=2, max_size=20))

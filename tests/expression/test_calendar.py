@@ -80,6 +80,7 @@ def test_truncate(unit: str, expected: str) -> None:
         ("HOUR", -1, -HOUR),
         ("YEAR", FOREVER - 1, None),
         ("WEEK", date.min, date.min),
+        ("WEEK", parse_timestamp("0001-01-01 00:00:00Z"), parse_timestamp("0001-01-01 00:00:00Z")),
         ("DOW", SUNDAY, None),
         (5, SUNDAY, None),
         ("DAY", "2026", None),

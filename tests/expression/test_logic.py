@@ -249,9 +249,7 @@ def naive(node: Expression) -> bool | None:
 
 logical = st.recursive(
     st.sampled_from([lit(True), lit(False), NULL]),
-    lambda part: (
-        st.builds(Binary, st.sampled_from(["AND", "OR"]), part, part) | st.builds(Unary, st.just("NOT"), part)
-    ),
+    lambda part: st.builds(Binary, st.sampled_from(["AND", "OR"]), part, part) | st.builds(Unary, st.just("NOT"), part),
     max_leaves=30,
 )
 

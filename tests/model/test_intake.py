@@ -228,11 +228,14 @@ def test_a_guarantee_without_provider_speaks_for_all() -> None:
         assert letter.code == "broken-guarantee"
 
 
-def test_a_provider_without_name_is_held_to_guarantees_for_all_only() -> None:
-    """Reading: R33: who has sent but promised nothing holds g back."""
-    intake = take(insert(row()), Guarantee(9, "p"))
-    assert intake.guarantee == BEGINNING
-    assert intake.receive(insert(row("b", 6))) is None
+def test_messages_without_a_provider_are_held_to_what_all_have_promised() -> None:
+    """Readings: R33, R39: naming sources only on guarantees is enough; the smallest of them binds."""
+    intake = take(insert(row()), Guarantee(9, "p"), Guarantee(7, "q"), providers=("p", "q"))
+    assert intake.guarantee == 7
+    assert intake.receive(insert(row("b", 8))) is None
+    letter = intake.receive(insert(row("c", 7)))
+    assert letter is not None
+    assert letter.code == "broken-guarantee"
 
 
 def test_g_never_goes_back_for_a_provider_that_joins_late() -> None:

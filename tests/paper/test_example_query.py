@@ -97,7 +97,9 @@ def test_a_machine_without_a_name_matches_nothing(query: str) -> None:
 
 def test_the_output_has_the_lifetime_of_unless_and_all_payloads() -> None:
     """R15, R23."""
-    (row,) = result("TYPE INSTALL (Machine_Id TEXT); TYPE SHUTDOWN (Machine_Id TEXT); TYPE RESTART (Machine_Id TEXT);"
-                    + EXAMPLE, BASE)
+    (row,) = result(
+        "TYPE INSTALL (Machine_Id TEXT); TYPE SHUTDOWN (Machine_Id TEXT); TYPE RESTART (Machine_Id TEXT);" + EXAMPLE,
+        BASE,
+    )
     assert row.valid_end - row.valid_start == 5 * 60 * 1_000_000
     assert values([row]) == [{"x_Machine_Id": "m1", "y_Machine_Id": "m1"}]

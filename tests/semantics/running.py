@@ -86,9 +86,7 @@ def lifetimes(rows: list[Event]) -> list[tuple[str, int, int]]:
 
 def beliefs(rows: list[Event]) -> list[tuple[str, int, int, int, int]]:
     """Contributors, Vs, Ve, Os, Oe of each row."""
-    return sorted(
-        (ids(r), r.valid_start, r.valid_end, r.occurrence_start, r.occurrence_end) for r in rows
-    )
+    return sorted((ids(r), r.valid_start, r.valid_end, r.occurrence_start, r.occurrence_end) for r in rows)
 
 
 def values(rows: list[Event]) -> list[dict[str, object]]:

@@ -221,7 +221,9 @@ def test_busy() -> None:
                EVENT Busy FROM LOGIN AS l WINDOW HOPPING 1 hour EVERY 5 minutes GROUP BY l.user
                HAVING COUNT(*) > 100 OUTPUT l.user AS user, COUNT(*) AS n"""
     ten = time("10:00")
-    lines = [f"LOGIN a{i} {ten + i} user=ann" for i in range(101)] + [f"LOGIN b{i} {ten + i} user=bob" for i in range(100)]
+    lines = [f"LOGIN a{i} {ten + i} user=ann" for i in range(101)] + [
+        f"LOGIN b{i} {ten + i} user=bob" for i in range(100)
+    ]
     rows = result(query, "\n".join(lines))
     # the windows that hold 10:00 begin at 09:05, …, 10:00; the first result is valid from 10:05
     assert timeline(rows, "user", "n") == [(ten + 5 * MINUTE, ten + 65 * MINUTE, "ann", 101)]

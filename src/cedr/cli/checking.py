@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import typer
 
-from cedr.cli.reporting import exit_status, report, say
+from cedr.cli.reporting import exit_status, report
 from cedr.connect.files import read_text
-from cedr.errors import CedrError, Diagnostic, LanguageError
-from cedr.evaluation.catalog import declared_types, merged, read_catalog
-from cedr.language.parse import parse
-from cedr.language.syntax import File
+from cedr.errors import CedrError, Diagnostic
+from cedr.evaluation.catalog import declared_types, read_catalog
+from cedr.language.check import check_text
+from cedr.language.parse import parse_all
 from cedr.model.schema import Catalog
 from cedr.plan.compile import Program, compile_file
 
@@ -30,32 +30,30 @@ def check_files(names: Sequence[str], catalogs: Sequence[str], *, as_json: bool)
     status = 0
     for name in names:
         try:
-            file, program = compiled(name, known)
+            program, declared = compiled(name, known)
         except CedrError as error:
             found = error.diagnostics
             status = max(status, exit_status(found))
         else:
-            found = program.warnings if declared(file, known) else (*program.warnings, NOT_DECLARED)
+            found = program.warnings if declared else (*program.warnings, NOT_DECLARED)
             if not as_json:
                 typer.echo(_summary(name, program))
         _show(found, as_json=as_json)
     raise typer.Exit(status)
 
 
-def compiled(name: str, known: Catalog) -> tuple[File, Program]:
-    """A file of queries, compiled against the types of a catalog and its own."""
-    file = parse(read_text(name), name)
-    if not file.statements:
-        hint = "a query starts with EVENT name, a declaration with TYPE name"
-        raise LanguageError(Diagnostic("empty-file", f'"{name}" holds no statement', hint=hint))
-    types = merged(known)
-    types.open = not declared(file, known)
-    return file, compile_file(file, types)
+def compiled(name: str, known: Catalog) -> tuple[Program, bool]:
+    """A file of queries, compiled against the types of a catalog and its own; and whether any type is declared.
 
-
-def declared(file: File, known: Catalog) -> bool:
-    """Whether any event type is declared, so that names can be checked."""
-    return bool(known.types or declared_types(file).types)
+    Errors of syntax and of meaning are raised together.
+    """
+    text = read_text(name)
+    parsed = parse_all(text, name)
+    declared = bool(known.types or declared_types(parsed.file).types)
+    types = Catalog(dict(known.types), open=not declared)
+    if parsed.errors:
+        check_text(text, name, types)
+    return compile_file(parsed.file, types), declared
 
 
 def _summary(name: str, program: Program) -> str:
@@ -67,6 +65,5 @@ def _show(found: Sequence[Diagnostic], *, as_json: bool) -> None:
     if as_json:
         for diagnostic in found:
             typer.echo(json.dumps(diagnostic.as_data(), ensure_ascii=False))
-    elif found:
+    else:
         report(list(found))
-        say("")

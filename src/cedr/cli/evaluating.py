@@ -47,15 +47,17 @@ def eval_file(request: Request, *, as_json: bool, changes: bool, strict: bool) -
         catalog=read_catalog(request.catalogs),
     )
     report(result.warnings)
+    letters = result.dead_letters
     if changes:
-        said = result.changes(progress)
-        _print_changes(result, said, as_json=as_json)
+        said = result.change_stream(progress)
+        letters = said.dead_letters
+        _print_changes(result, said.changes, as_json=as_json)
     elif as_json:
         _print_lines(result.to_dicts())
     else:
         show(result.title, rows_table(result.rows, result.type, result.primitive))
-    _report_dead_letters(result.dead_letters)
-    raise typer.Exit(WRONG if strict and result.dead_letters else 0)
+    _report_dead_letters(letters)
+    raise typer.Exit(WRONG if strict and letters else 0)
 
 
 def _print_changes(result: Result, said: Sequence[Change], *, as_json: bool) -> None:
@@ -78,5 +80,4 @@ def _report_dead_letters(letters: Sequence[Diagnostic]) -> None:
     for letter in letters[_DRAWN:]:
         place = "" if letter.span is None else f"{letter.span.source.name}:{letter.span.line}:{letter.span.column}: "
         say(f"{place}{letter.severity}[{letter.code}]: {letter.primary}")
-    say("")
     say(f"{len(letters)} dead letter{'' if len(letters) == 1 else 's'}")

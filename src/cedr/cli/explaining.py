@@ -18,7 +18,7 @@ from cedr.plan.explain import explain
 def explain_file(name: str, event: str | None, catalogs: Sequence[str], level: str | None, *, as_json: bool) -> None:
     """Explain a query of a file, or all of them."""
     asked = None if level is None else parse_level(level)
-    _, program = compiled(name, read_catalog(catalogs))
+    program, _ = compiled(name, read_catalog(catalogs))
     report(program.warnings)
     last = choose(program, event)
     queries = list(program.queries.values()) if event is None else [last]

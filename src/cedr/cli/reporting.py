@@ -56,11 +56,10 @@ def exit_status(diagnostics: tuple[Diagnostic, ...]) -> int:
 
 
 def report(diagnostics: tuple[Diagnostic, ...] | list[Diagnostic]) -> None:
-    """Diagnostics on standard error, a blank line between them."""
-    for number, diagnostic in enumerate(diagnostics):
-        if number:
-            say("")
-        say(diagnostic.render())
+    """Diagnostics on standard error, a blank line after one that has several lines."""
+    for diagnostic in diagnostics:
+        text = diagnostic.render()
+        say(f"{text}\n" if "\n" in text else text)
 
 
 def say(text: str) -> None:

@@ -18,8 +18,7 @@ def show(title: str, table: Table) -> None:
     if sys.stdout.isatty():
         _show_rich(title, table)
     else:
-        print(title)
-        print(table.as_text())
+        print("\n".join([title] * bool(title) + [table.as_text()]))
 
 
 def _show_rich(title: str, table: Table) -> None:
@@ -28,7 +27,9 @@ def _show_rich(title: str, table: Table) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    drawn = RichTable(title=Text(title), title_justify="left", box=SIMPLE_HEAD)
+    drawn = RichTable(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, pad_edge=False, title_justify="left")
+    drawn.title = Text(title) if title else None
+    drawn.caption, drawn.caption_justify = Text(table.note) if table.note else None, "left"
     for column, head in enumerate(table.heads):
         drawn.add_column(Text(head), justify="right" if column in table.right else "left", overflow="fold")
     for row in table.rows:

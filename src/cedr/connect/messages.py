@@ -50,7 +50,7 @@ class MessageFile:
 def read_messages(path: str | PathLike[str], catalog: Catalog | None = None) -> MessageFile:
     """Read a file of messages; "-" is standard input.  Raises ``StreamError`` only where the file cannot be read."""
     name = fspath(path)
-    with open_file(name, "messages") as stream:
+    with open_file(name, "the messages") as stream:
         return read_stream(stream, name, catalog)
 
 

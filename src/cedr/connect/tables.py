@@ -6,7 +6,7 @@ where they are such, else as the numbers they are.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from unicodedata import east_asian_width
 
@@ -14,28 +14,31 @@ from cedr.connect.rows import contributor_ids
 from cedr.connect.values import as_json
 from cedr.model.event import Event, Value
 from cedr.model.schema import DataType, EventType
-from cedr.model.stream import Change, Guarantee, Insert, Message, Retract
-from cedr.model.time import FOREVER, Time, format_time, format_timestamp
+from cedr.model.stream import Change, Guarantee, Insert, Message, Retract, default_key
+from cedr.model.time import FOREVER, MINUTE, Time, format_time, format_timestamp
 
-HEADER = ("ID", "Vs", "Ve", "Os", "Oe", "Rt", "contributors")
+HEADER = ("ID", "Vs", "Ve", "Os", "Oe", "Rt", "cbt[]")
 _MADE_ID = 32
 _FIRST_TIMESTAMP = 10**14
 """From here on (1973) a number of microseconds is taken for a timestamp; tests and examples count in small ticks."""
+_DAY = len("2026-01-31")
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Column heads and cells, all text; ``right`` are the columns of numbers."""
+    """Column heads and cells, all text; ``right`` are the columns of numbers, ``note`` goes below."""
 
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     right: frozenset[int] = frozenset()
+    note: str = ""
 
     def as_text(self) -> str:
         """The table in plain characters."""
         widths = [max(map(_width, column)) for column in zip(self.heads, *self.rows, strict=True)]
         lines = [self._line(self.heads, widths), "  ".join("-" * width for width in widths)]
-        return "\n".join([*lines, *(self._line(row, widths) for row in self.rows)])
+        lines += [self._line(row, widths) for row in self.rows]
+        return "\n".join([*lines, self.note] if self.note else lines)
 
     def _line(self, cells: Sequence[str], widths: Sequence[int]) -> str:
         placed = []
@@ -47,24 +50,21 @@ class Table:
 
 def rows_table(rows: Sequence[Event], event_type: EventType | None, primitive: Collection[str]) -> Table:
     """The rows of a result."""
-    names = list(event_type.attributes) if event_type is not None else []
-    names += [name for name in dict.fromkeys(name for row in rows for name in row.payload) if name not in names]
+    columns = _columns(event_type, rows)
     clock = Clock.of(rows)
-    types = {} if event_type is None else event_type.attributes
-    cells = tuple(
-        (*_header(row, clock, primitive), *(_cell(row.payload.get(name), types.get(name), clock) for name in names))
-        for row in rows
-    )
-    return Table((*HEADER, *names), cells, _numbers(cells, len(HEADER) + len(names)))
+    cells = tuple((*_header(row, clock, primitive), *_payload(row, columns, clock)) for row in rows)
+    heads = (*HEADER, *columns)
+    return Table(heads, cells, _numbers(cells, len(heads)), clock.note)
 
 
 def changes_table(changes: Sequence[Change], event_type: EventType | None, primitive: Collection[str]) -> Table:
-    """A change stream: what was said at which CEDR time."""
-    events = [change.message.event for change in changes if isinstance(change.message, Insert)]
-    clock = Clock.of(events)
-    names = list(event_type.attributes) if event_type is not None else []
-    cells = tuple(_change(change, clock, names, primitive) for change in changes)
-    return Table(("Cs", "change", *HEADER, *names), cells, _numbers(cells, 2 + len(HEADER) + len(names)))
+    """A change stream: what was said at which CEDR time, a retraction as the row that it leaves.  Paper: Figure 2."""
+    rows = [change.event for change in changes if change.event is not None]
+    columns = _columns(event_type, rows)
+    clock = Clock.of(rows)
+    cells = tuple(_change(change, clock, columns, primitive) for change in changes)
+    heads = ("Cs", "change", *HEADER, *columns)
+    return Table(heads, cells, _numbers(cells, len(heads)), clock.note)
 
 
 def messages_table(messages: Iterable[tuple[int, Message]]) -> Table:
@@ -79,25 +79,41 @@ def messages_table(messages: Iterable[tuple[int, Message]]) -> Table:
             row = rows[message.lineage_key] = restated(row, message)
         cells.append((str(cedr_time), *_message(message, row, clock)))
     heads = ("Cs", "message", "type", "ID", "Vs", "Ve", "Os", "Oe", "K", "payload")
-    return Table(heads, tuple(cells), _numbers(cells, len(heads)))
+    return Table(heads, tuple(cells), _numbers(cells, len(heads)), clock.note)
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How times are shown: as timestamps or as numbers."""
+    """How times are shown: as numbers, as timestamps, or, where all events start on one day, as times of that day."""
 
     timestamps: bool
+    day: str = ""
+    minutes: bool = False
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> Clock:
         """Timestamps as soon as one time is far enough from zero to be one."""
-        return cls(any(event.valid_start >= _FIRST_TIMESTAMP for event in events))
+        starts = {start for event in events for start in (event.valid_start, event.occurrence_start)}
+        days = {format_timestamp(start)[:_DAY] for start in starts}
+        timestamps = any(start >= _FIRST_TIMESTAMP for start in starts)
+        minutes = all(start % MINUTE == 0 for start in starts)
+        return cls(timestamps, days.pop() if timestamps and len(days) == 1 else "", minutes)
+
+    @property
+    def note(self) -> str:
+        """What the reader must know beside the table."""
+        return f"(times of {self.day}, UTC)" if self.day else ""
 
     def show(self, time: Time | None) -> str:
         """A time as text; ∞ for FOREVER."""
         if time is None:
             return ""
-        return format_timestamp(time) if self.timestamps and time != FOREVER else format_time(time)
+        if not self.timestamps or time == FOREVER:
+            return format_time(time)
+        shown = format_timestamp(time)
+        if not self.day or not shown.startswith(self.day):
+            return shown
+        return shown[_DAY + 1 : -1].removesuffix(":00" if self.minutes else "Z")
 
 
 def short_id(id: str) -> str:  # noqa: A002 - the paper's word
@@ -111,16 +127,27 @@ def _header(event: Event, clock: Clock, primitive: Collection[str]) -> tuple[str
     return (short_id(event.id), *map(clock.show, times), made_of)
 
 
-def _change(change: Change, clock: Clock, names: Sequence[str], primitive: Collection[str]) -> tuple[str, ...]:
-    message = change.message
+def _columns(event_type: EventType | None, rows: Iterable[Event]) -> dict[str, DataType]:
+    """The attributes to show: those of the type, then what else the rows have."""
+    found = dict.fromkeys((name for row in rows for name in row.payload), DataType.ANY)
+    return {**found, **event_type.attributes} if event_type is not None else found
+
+
+def _payload(row: Event, columns: Mapping[str, DataType], clock: Clock) -> Iterator[str]:
+    return (_cell(row.payload.get(name), data_type, clock) for name, data_type in columns.items())
+
+
+def _change(
+    change: Change, clock: Clock, columns: Mapping[str, DataType], primitive: Collection[str]
+) -> tuple[str, ...]:
+    message, row = change.message, change.event
     said = (str(change.cedr_time), change.kind)
     if isinstance(message, Guarantee):
-        return (*said, "", clock.show(message.time), *("",) * (len(HEADER) - 2 + len(names)))
-    row = change.event
+        return (*said, "", "", "", clock.show(message.time), *("",) * (len(HEADER) - 4 + len(columns)))
     if row is None:
-        return (*said, *("",) * (len(HEADER) + len(names)))
+        return (*said, *("",) * (len(HEADER) + len(columns)))
     row = restated(row, message) if isinstance(message, Retract) else row
-    return (*said, *_header(row, clock, primitive), *(_cell(row.payload.get(name), None, clock) for name in names))
+    return (*said, *_header(row, clock, primitive), *_payload(row, columns, clock))
 
 
 def restated(row: Event, message: Retract) -> Event:
@@ -137,16 +164,17 @@ def restated(row: Event, message: Retract) -> Event:
 
 def _message(message: Message, row: Event | None, clock: Clock) -> tuple[str, ...]:
     if isinstance(message, Guarantee):
-        return ("guarantee", message.provider or "", "", clock.show(message.time), "", "", "", "", "")
-    kind = type(message).__name__.lower()
+        return ("guarantee", message.provider or "", "", "", "", clock.show(message.time), "", "", "")
+    kind, key = type(message).__name__.lower(), message.lineage_key
     if row is None:  # the retraction of a row that never came
-        return (kind, "", "", "", "", "", "", message.lineage_key, "")
+        return (kind, "", "", "", "", "", "", key, "")
     times = (row.valid_start, row.valid_end, row.occurrence_start, row.occurrence_end)
-    payload = ", ".join(f"{name}={_cell(value, None, clock)}" for name, value in row.payload.items())
-    return (kind, row.stream, row.id, *map(clock.show, times), message.lineage_key, payload)
+    payload = ", ".join(f"{name}={_cell(value, DataType.ANY, clock)}" for name, value in row.payload.items())
+    own_key = "" if key == default_key(row) else key
+    return (kind, row.stream, row.id, *map(clock.show, times), own_key, payload)
 
 
-def _cell(value: Value, data_type: DataType | None, clock: Clock) -> str:
+def _cell(value: Value, data_type: DataType, clock: Clock) -> str:
     if value is None:
         return "NULL"
     if data_type == DataType.TIMESTAMP and isinstance(value, int):

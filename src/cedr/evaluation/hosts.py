@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from cedr.errors import Diagnostic, HostError
-from cedr.evaluation.result import ChangeSource, Track, untracked
+from cedr.evaluation.result import Track, untracked
 from cedr.model.event import Event
 from cedr.model.intake import DeadLetter, Intake
 from cedr.model.level import ConsistencyLevel
@@ -30,6 +30,10 @@ class Job:
     types: Catalog
 
 
+Said = tuple[Sequence[Change], Sequence[DeadLetter]]
+"""A change stream, and what could not be used at its level."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a host gives: the bitemporal table, what it could not use, and on demand the change stream.
@@ -39,7 +43,7 @@ class Answer:
 
     rows: Sequence[Event]
     dead_letters: Sequence[DeadLetter]
-    changes: ChangeSource
+    changes: Callable[[Track[Message]], Said]
 
 
 Host = Callable[[Job], Answer]
@@ -51,15 +55,16 @@ def oracle(job: Job) -> Answer:
     for number, message in enumerate(job.messages, 1):
         intake.receive(message, number)
 
-    def changes(track: Track[Message]) -> list[Change]:
+    def changes(track: Track[Message]) -> Said:
         reference = Reference(job.query.plan, job.level, job.types)
         steps = enumerate(track(job.messages, "change stream"), 1)
-        return [change for cedr_time, message in steps for change in reference.step([message], cedr_time)]
+        said = [change for cedr_time, message in steps for change in reference.step([message], cedr_time)]
+        return said, reference.dead_letters
 
     if job.query.as_of is None:
         rows = evaluate(job.query.plan, intake.rows())
     else:
-        rows = said_by(changes(untracked), job.query.as_of)
+        rows = said_by(changes(untracked)[0], job.query.as_of)
     return Answer(rows, intake.dead_letters(final=True), changes)
 
 

@@ -7,11 +7,13 @@ from typing import Protocol
 
 from cedr.connect.files import read_text
 from cedr.errors import Diagnostic, LanguageError
+from cedr.evaluation.catalog import declared_types, read_catalog
 from cedr.language.parse import parse
 from cedr.language.syntax import File
-from cedr.model.level import ConsistencyLevel
+from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.schema import Catalog
-from cedr.plan.compile import CompiledQuery, Program, compile_text
+from cedr.plan.compile import CompiledQuery, Program, compile_file, compile_text
+from cedr.plan.explain import Explanation, explain
 
 
 class Builder(Protocol):
@@ -28,6 +30,41 @@ def query_file(query: str | PathLike[str] | Builder | File) -> File:
     if isinstance(query, PathLike) or (isinstance(query, str) and query.endswith(".cedr") and "\n" not in query):
         return parse(read_text(fspath(query)), fspath(query))
     return parse(query) if isinstance(query, str) else query.to_file()
+
+
+def compile_query(
+    query: str | PathLike[str] | Builder | File, catalog: Catalog | str | PathLike[str] | None = None
+) -> Program:
+    """Compile queries: a text, the path of a ``.cedr`` file, or built in Python.  Raises ``LanguageError``.
+
+    Names are checked against the types of the text and of the catalog, a file of TYPE statements or a ``Catalog``;
+    where no type is declared at all, any name and any attribute is taken as it comes.
+    """
+    file = query_file(query)
+    known = catalog_of(catalog)
+    declared = known.types or declared_types(file).types
+    return compile_file(file, Catalog(dict(known.types), open=known.open or not declared))
+
+
+def explain_query(
+    query: str | PathLike[str] | Builder | File | Program,
+    *,
+    consistency: ConsistencyLevel | str | None = None,
+    event: str | None = None,
+    catalog: Catalog | str | PathLike[str] | None = None,
+) -> Explanation:
+    """What a query does at a level and what that costs; by default the last query, at its own level or MIDDLE."""
+    program = query if isinstance(query, Program) else compile_query(query, catalog)
+    level = parse_level(consistency) if isinstance(consistency, str) else consistency
+    chosen = choose(program, event)
+    return explain(chosen.plan, level or chosen.consistency or MIDDLE)
+
+
+def catalog_of(given: Catalog | str | PathLike[str] | None) -> Catalog:
+    """A catalog as it is given: itself, a file, or none."""
+    if isinstance(given, Catalog):
+        return given
+    return Catalog() if given is None else read_catalog([given])
 
 
 def choose(program: Program, event: str | None) -> CompiledQuery:

@@ -19,7 +19,13 @@ T = TypeVar("T")
 Track = Callable[[Sequence[T], str], Iterable[T]]
 """Passes items on one by one and may show how far it has come: a sequence and what is done with it."""
 
-ChangeSource = Callable[[Track[Message]], Sequence[Change]]
+
+@dataclass(frozen=True, slots=True)
+class ChangeStream:
+    """What a query said, and the messages that could not be used at its level."""
+
+    changes: tuple[Change, ...] = ()
+    dead_letters: tuple[Diagnostic, ...] = ()
 
 
 def untracked(items: Sequence[T], what: str) -> Iterable[T]:  # noqa: ARG001 - nobody looks on
@@ -27,9 +33,9 @@ def untracked(items: Sequence[T], what: str) -> Iterable[T]:  # noqa: ARG001 - n
     return items
 
 
-def silent(track: Track[Message]) -> Sequence[Change]:  # noqa: ARG001 - there is nothing to track
+def silent(track: Track[Message]) -> ChangeStream:  # noqa: ARG001 - there is nothing to track
     """No changes at all."""
-    return ()
+    return ChangeStream()
 
 
 @dataclass(frozen=True)
@@ -48,15 +54,19 @@ class Result:
     dead_letters: tuple[Diagnostic, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
     primitive: frozenset[str] = frozenset()
-    _source: ChangeSource = field(default=silent, repr=False, compare=False)
+    _source: Callable[[Track[Message]], ChangeStream] = field(default=silent, repr=False, compare=False)
 
-    def changes(self, track: Track[Message] | None = None) -> tuple[Change, ...]:
+    def changes(self) -> tuple[Change, ...]:
         """The change stream at the level, one message a step: CEDR times 1, 2, 3 and so on."""
-        return self._changes if track is None else tuple(self._source(track))
+        return self._stream.changes
+
+    def change_stream(self, track: Track[Message]) -> ChangeStream:
+        """The same with its dead letters, and with someone looking on."""
+        return self._source(track)
 
     @cached_property
-    def _changes(self) -> tuple[Change, ...]:
-        return tuple(self._source(untracked))
+    def _stream(self) -> ChangeStream:
+        return self._source(untracked)
 
     def to_dicts(self) -> list[Data]:
         """The rows as plain data, as ``cedr eval --json`` prints them."""

@@ -11,15 +11,16 @@ from os import PathLike
 from cedr.connect.dead_letters import drawn
 from cedr.connect.messages import MessageFile, read_messages, take_messages
 from cedr.errors import Diagnostic
-from cedr.evaluation.catalog import declared_types, merged, read_catalog
-from cedr.evaluation.hosts import Answer, Job, host_named
-from cedr.evaluation.queries import Builder, choose, parse_level, query_file
-from cedr.evaluation.result import Result
+from cedr.evaluation.catalog import declared_types, merged
+from cedr.evaluation.hosts import Job, host_named
+from cedr.evaluation.queries import Builder, catalog_of, choose, parse_level, query_file
+from cedr.evaluation.result import ChangeStream, Result
 from cedr.language.syntax import File
 from cedr.model.event import Event
+from cedr.model.intake import DeadLetter
 from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.schema import Catalog, EventType
-from cedr.model.stream import Message
+from cedr.model.stream import Change, Message
 from cedr.model.time import FOREVER, Time
 from cedr.plan.compile import CompiledQuery, Program, compile_file
 from cedr.plan.logical import Source, walk
@@ -46,7 +47,7 @@ def evaluate(
     """
     run = host_named(host)
     level = parse_level(consistency) if isinstance(consistency, str) else consistency
-    program, arrived = _ready(query, messages, _catalog(catalog))
+    program, arrived = _ready(query, messages, catalog_of(catalog))
     chosen = choose(program, event)
     sent = tuple(message for _, message in arrived.messages)
     job = Job(chosen, sent, level or chosen.consistency or MIDDLE, arrived.types)
@@ -57,10 +58,10 @@ def evaluate(
         chosen.output,
         chosen.bitemporal,
         job.level,
-        _dead_letters(arrived, answer),
+        _dead_letters(arrived, answer.dead_letters),
         (*program.warnings, *_missing(chosen, arrived)),
         frozenset(source.name for source in _sources(chosen)),
-        answer.changes,
+        lambda track: _stream(arrived, *answer.changes(track)),
     )
 
 
@@ -75,12 +76,6 @@ def _ready(query: AnyQuery, messages: AnyMessages, declared: Catalog) -> tuple[P
     known = merged(declared, declared_types(file))
     arrived = _messages(messages, known)
     return compile_file(file, Catalog(dict(arrived.types.types), open=not known.types)), arrived
-
-
-def _catalog(given: Catalog | str | PathLike[str] | None) -> Catalog:
-    if isinstance(given, Catalog):
-        return given
-    return Catalog() if given is None else read_catalog([given])
 
 
 def _messages(given: AnyMessages, known: Catalog) -> MessageFile:
@@ -107,10 +102,14 @@ def _missing(query: CompiledQuery, arrived: MessageFile) -> list[Diagnostic]:
     ]
 
 
-def _dead_letters(arrived: MessageFile, answer: Answer) -> tuple[Diagnostic, ...]:
+def _stream(arrived: MessageFile, changes: Iterable[Change], refused: Iterable[DeadLetter]) -> ChangeStream:
+    return ChangeStream(tuple(changes), _dead_letters(arrived, refused))
+
+
+def _dead_letters(arrived: MessageFile, refused: Iterable[DeadLetter]) -> tuple[Diagnostic, ...]:
     """What could not be read, and what the host refused, in the order of the file."""
-    refused = drawn(answer.dead_letters, [position for position, _ in arrived.messages])
-    return tuple(sorted([*arrived.dead_letters, *refused], key=_line))
+    shown = drawn(refused, [position for position, _ in arrived.messages])
+    return tuple(sorted([*arrived.dead_letters, *shown], key=_line))
 
 
 def _line(letter: Diagnostic) -> Time:

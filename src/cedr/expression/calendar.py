@@ -89,19 +89,17 @@ def truncate(unit: Value, value: Value) -> Value:
     return FOREVER if value == FOREVER else _truncated_ticks(name, value)  # type: ignore[arg-type]  # an int by now
 
 
-def _truncated_date(unit: str, day: date) -> date | None:
-    try:
-        return _LARGE[unit](day) if unit in _LARGE else day
-    except OverflowError:  # the week of the first days of the year 1
-        return None
+def _truncated_date(unit: str, day: date) -> date:
+    return (
+        _LARGE[unit](day) if unit in _LARGE else day
+    )  # the first day of the year 1 is a Monday: no week starts before
 
 
 def _truncated_ticks(unit: str, ticks: int) -> int | None:
     if unit in _SMALL:
         return ticks // _SMALL[unit] * _SMALL[unit]
     found = moment(ticks)
-    day = None if found is None else _truncated_date(unit, found.date())
-    return None if day is None else midnight(day)
+    return None if found is None else midnight(_truncated_date(unit, found.date()))
 
 
 _DURATION = re.compile(r"\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s*([a-zµμ]+)?\s*", re.IGNORECASE)

@@ -19,7 +19,7 @@ from cedr.expression.calendar import moment
 from cedr.expression.chain import spine
 from cedr.expression.tree import Expression
 from cedr.model.schema import DataType
-from cedr.model.time import FOREVER, MILLISECOND, format_duration, format_timestamp
+from cedr.model.time import BEGINNING, FOREVER, MILLISECOND, format_duration, format_timestamp
 
 RESERVED: Final = frozenset(
     "EVENT WHEN WHERE OUTPUT FROM WINDOW GROUP BY HAVING CONSISTENCY AND OR NOT IN LIKE BETWEEN IS NULL TRUE FALSE "  # noqa: SIM905 - a list of words reads best as words
@@ -131,6 +131,8 @@ def _timestamp(ticks: int) -> str:
 
 def _duration(ticks: int) -> str:
     """With a unit always: a bare number would be an INTEGER."""
+    if ticks == BEGINNING:  # its opposite, which stands behind the minus, is no duration
+        return f"CAST({ticks} AS DURATION)"
     text = format_duration(ticks)
     if " " in text:
         return text

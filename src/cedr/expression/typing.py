@@ -64,8 +64,8 @@ def _listed(types: Sequence[DataType]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-def _hint(left: DataType, right: DataType) -> str:
-    """What helps when two types do not go together."""
+def _hint(left: DataType, right: DataType, wanted: DataType | None = None) -> str:
+    """What helps when two types do not go together; ``wanted`` is the one that has to be, if either."""
     pair = {left, right}
     if pair == {DATE, TIMESTAMP}:
         return "a date is no instant: use CAST(… AS TIMESTAMP) or CAST(… AS DATE)"
@@ -74,10 +74,9 @@ def _hint(left: DataType, right: DataType) -> str:
     for of in (TIMESTAMP, DATE):
         if pair == {STRING, of}:
             return f"write {of} '…' for a constant, or use CAST(… AS {of})"
-    if left is right or not any(castable(a, b) for a, b in ((left, right), (right, left))):
-        return ""
-    target = right if castable(left, right) and right is not STRING else left
-    return f"use CAST(… AS {target})"
+    ways = {to: castable(of, to) for of, to in ((left, right), (right, left)) if of is not to}
+    fitting = [to for to, possible in ways.items() if possible and wanted in (to, None)]
+    return f"use CAST(… AS {min(fitting, key=lambda to: to is STRING)})" if fitting else ""
 
 
 class _Inference:
@@ -104,15 +103,12 @@ class _Inference:
         self.report(Diagnostic(code, primary, node.span, detail=detail, hint=hint))
         return ANY
 
-    def expect(self, node: Expression, wanted: Sequence[DataType], where: str, hint: str = "") -> DataType:
+    def expect(self, node: Expression, wanted: Sequence[DataType], where: str) -> DataType:
         """The type of a part that must be one of some types."""
         found = self.of(node)
         if found in lattice.UNKNOWN or found in wanted:
             return found
-        if wanted == (BOOLEAN,) and not hint:
-            hint = "compare it with something"
-        elif not hint:
-            hint = _hint(found, wanted[0])
+        hint = "compare it with something" if wanted == (BOOLEAN,) else _hint(found, wanted[0], wanted[0])
         primary = f"{where} must be {_listed(wanted)}, this is {found}"
         return self.fault(node, "type-mismatch", primary, _shown(node, found), hint)
 

@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
-from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from cedr.errors import Span
 from cedr.expression.aggregate import AGGREGATES
 from cedr.expression.tree import (
-    TRUE,
     Aggregate,
     Between,
     Binary,
@@ -53,11 +51,13 @@ class ExpressionBuilder(Building):
 
     def _made(self, expression: E, *parts: Expression) -> E | Literal:
         """The expression, if it is not too deep."""
-        depth = 1 + max((self.depths.get(id(part), 0) for part in parts), default=0)
-        if depth > DEEPEST:
+        deepest = 0
+        for part in parts:
+            deepest = max(deepest, self.depths.get(id(part), 0))
+        if deepest >= DEEPEST:
             self._too_deep(expression.span)
-            return TRUE
-        self.depths[id(expression)] = depth
+            return Literal(True, DataType.BOOLEAN, span=expression.span)  # noqa: FBT003 - stands for what was cut off
+        self.depths[id(expression)] = deepest + 1
         return expression
 
     def _too_deep(self, span: Span | None) -> None:
@@ -87,6 +87,9 @@ class ExpressionBuilder(Building):
         return replace(level[0], span=span)
 
     def _left(self, first: Expression, rest: Sequence[tuple[str, Expression]]) -> Expression:
+        if len(rest) > DEEPEST:
+            self._too_deep(rest[DEEPEST][1].span)
+            return first
         result = first
         for operator, operand in rest:
             result = self._binary(operator, result, operand)
@@ -321,17 +324,6 @@ class ExpressionBuilder(Building):
                 "invalid-literal", f"'{token.value}' is no date", token.span, hint="write it as DATE '2026-01-31'"
             )
         return self._made(Literal(value, DataType.DATE, span=span))
-
-    def decimal(self, span: Span, token: Token) -> Expression:
-        try:
-            value = Decimal(token.value.strip())
-        except InvalidOperation:
-            value = Decimal("NaN")
-        if not value.is_finite():
-            self.report(
-                "invalid-literal", f"'{token.value}' is no number", token.span, hint="write it as DECIMAL '12.50'"
-            )
-        return self._made(Literal(value, DataType.DECIMAL, span=span))
 
 
 def _over(left: Expression, right: Expression) -> Span | None:

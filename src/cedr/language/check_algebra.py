@@ -1,7 +1,8 @@
 """FROM queries: sources, windows, groups, OUTPUT.
 
 Paper: Section 6.  Readings: R29 to R32.  Gives the resolved body: every source has a variable, every name is an
-attribute or a header field, group items and OUTPUT have names; HAVING and OUTPUT name group keys by the group's own expression.
+attribute or a header field, group items and OUTPUT have names; HAVING and OUTPUT name group keys by the group's own
+expression.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Words to keywords: the contextual half of the lexer, and the one cached parser.
+"""Words to keywords, and the parser's loop.
 
 A word is a keyword only where the grammar has that keyword; where it has a name, it is a name.  Where both are
 possible the keyword wins, except for words that are keywords only in front of something: ``SEQUENCE`` in front of a
@@ -7,29 +7,29 @@ parenthesis, ``DATE`` in front of a string, ``LAST`` in front of an event expres
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import resources
 from threading import Lock
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cedr.language.tokens import QUOTED, SIGN, WORD, Token
 
-if TYPE_CHECKING:  # lark takes a tenth of a second to import: only when something is parsed
-    from lark import Lark
+if TYPE_CHECKING:  # the parser is made only when something is parsed
+    from cedr.language.build import Builder
 
 _BEFORE_PARENTHESIS = frozenset(
     ["SEQUENCE", "ALL", "ANY", "ATLEAST", "ATMOST", "UNLESS", "CANCEL-WHEN", "CAST", "EXTRACT", "CORRELATIONKEY"]
 )
-_BEFORE_STRING = frozenset({"TIMESTAMP", "DATE", "DECIMAL"})
+_BEFORE_STRING = frozenset({"TIMESTAMP", "DATE"})
 _BEFORE_EVENT = frozenset({"EACH", "FIRST", "LAST"})
 _AFTER_EVENT = frozenset({"AS", "REUSE", "CONSUME", "WEIGHT"})
 _TIME_STARTS = frozenset({"TIMESTAMP", "FOREVER", "-"})
+_END = "$END"
 
 
 class Rejected(Exception):
-    """The grammar has no place for a token; ``token`` is None at the end of the statement."""
+    """The grammar has no place for the token at a position, or for the end, if that is the position."""
 
     def __init__(self, position: int, expected: frozenset[str]) -> None:
         super().__init__(position)
@@ -37,42 +37,88 @@ class Rejected(Exception):
         self.expected = expected
 
 
+class Reduce(NamedTuple):
+    """Replace the last ``size`` symbols by ``origin``, made of their values; without ``build`` the value stays."""
+
+    size: int
+    origin: str
+    build: Callable[[list[Any]], Any] | None
+
+
+Tables = Mapping[int, Mapping[str, "int | Reduce"]]
+"""For each state what to do with a terminal: go to a state, or reduce; and where to go with what was reduced."""
+
+
 @dataclass
 class Parser:
     """The LALR parser, with the builder that it calls; one for the process, so it is used under a lock."""
 
-    lark: Lark
-    builder: Any
+    tables: Tables
+    start: int
+    end: int
+    builder: Builder
     terminals: Mapping[str, str]
     lock: Lock = field(default_factory=Lock)
+    passed: dict[tuple[int, int, str], int] = field(default_factory=dict)
 
     def feed(self, tokens: Sequence[Token]) -> Any:
         """Parse one statement; what the builder made of it.  Raises ``Rejected`` at the first token out of place."""
-        state = self.lark.parse_interactive().parser_state
-        states = state.parse_conf.parse_table.states
+        states = [self.start]
+        values: list[Any] = []
         position, count = 0, len(tokens)
         while position < count:
-            table = states[state.state_stack[-1]]
-            terminal, used = self._terminal(tokens, position, table)
-            if terminal not in table:
-                raise Rejected(position, self._expected(state))
+            terminal, used = self._terminal(tokens, position, self.tables[states[-1]])
             token = tokens[position]
             token.type, token.end = terminal, tokens[position + used - 1].end
-            state.feed_token(cast("Any", token))
+            self._reduce(states, values, terminal, position)
+            states.append(self.tables[states[-1]][terminal])  # type: ignore[arg-type]  # a state, after _reduce
+            values.append(token)
             position += used
-        if "$END" not in states[state.state_stack[-1]]:
-            raise Rejected(count, self._expected(state))
-        return state.feed_token(cast("Any", Token("$END", "", tokens[-1].source, 0, 0)), is_end=True)
+        self._reduce(states, values, _END, count)
+        return values[-1]
+
+    def _reduce(self, states: list[int], values: list[Any], terminal: str, position: int) -> None:
+        """Reduce until the terminal can be shifted, or the whole is reduced."""
+        tables = self.tables
+        while True:
+            action = tables[states[-1]].get(terminal)
+            if isinstance(action, int):
+                return
+            if action is None:
+                if terminal is _END and states[-1] == self.end:
+                    return
+                raise Rejected(position, self._expected(states))
+            size, origin, build = action
+            if build is None:
+                states[-1] = self._passed(states[-2], states[-1], terminal)
+                continue
+            made = build(values[-size:] if size else [])
+            if size:
+                del states[-size:], values[-size:]
+            values.append(made)
+            states.append(tables[states[-1]][origin])  # type: ignore[arg-type]  # a state, after a rule
+
+    def _passed(self, below: int, state: int, terminal: str) -> int:
+        """The state after all reductions that only pass a value on: from a name up to an expression there are ten."""
+        known = self.passed.get((below, state, terminal))
+        if known is not None:
+            return known
+        found: Any = state
+        while isinstance(action := self.tables[found].get(terminal), Reduce) and action.build is None:
+            found = self.tables[below][action.origin]
+        self.passed[below, state, terminal] = found
+        return int(found)
 
     def _terminal(self, tokens: Sequence[Token], position: int, table: Mapping[str, Any]) -> tuple[str, int]:
         """The terminal that the next token is, and how many tokens make it."""
         token = tokens[position]
-        if token.kind == SIGN:
-            return self.terminals[token.value], 1
-        if token.kind == QUOTED:
+        kind = token.kind
+        if kind == SIGN:
+            return self.terminals[token.word], 1
+        if kind == QUOTED:
             return "NAME", 1
-        if token.kind != WORD:
-            return token.kind, 1
+        if kind != WORD:
+            return kind, 1
         word = token.word
         if word == "AS" and "AS_OF" in table and _as_of(tokens, position):
             return "AS_OF", 2
@@ -81,44 +127,39 @@ class Parser:
             return keyword, 1
         return "NAME", 1
 
-    def _expected(self, state: Any) -> frozenset[str]:
-        """The terminals that could have stood here."""
-        states = state.parse_conf.parse_table.states
-        here = states[state.state_stack[-1]]
-        return frozenset(name for name in here if name.isupper() and _shifts(states, list(state.state_stack), name))
+    def _expected(self, states: list[int]) -> frozenset[str]:
+        """The terminals that could have stood here, keywords and signs as they are written."""
+        written = {name: text for text, name in self.terminals.items()}
+        here = [name for name in self.tables[states[-1]] if name.isupper()]
+        return frozenset(written.get(name, name) for name in here if self._shifts(list(states), name))
+
+    def _shifts(self, states: list[int], terminal: str) -> bool:
+        """Whether a terminal is shifted after all reductions: a look-ahead may hold some that are not."""
+        while True:
+            action = self.tables[states[-1]].get(terminal)
+            if not isinstance(action, Reduce):
+                return action is not None or (terminal == _END and states[-1] == self.end)
+            del states[len(states) - action.size :]
+            following = self.tables[states[-1]][action.origin]
+            assert isinstance(following, int)
+            states.append(following)
 
 
-def _shifts(states: Any, stack: list[int], terminal: str) -> bool:
-    """Whether the terminal is shifted after all reductions (a look-ahead set may hold some that are not)."""
-    while True:
-        action = states[stack[-1]].get(terminal)
-        if action is None:
-            return False
-        kind, argument = action
-        if kind.name == "Shift":
-            return True
-        size = len(argument.expansion)
-        if size:
-            del stack[-size:]
-        if argument.origin.name.startswith("$root"):
-            return True
-        stack.append(states[stack[-1]][argument.origin.name][1])
-
-
-def _next(tokens: Sequence[Token], position: int) -> Iterator[Token]:
-    return iter(tokens[position + 1 : position + 3])
+def _following(tokens: Sequence[Token], position: int) -> Token | None:
+    return tokens[position + 1] if position + 1 < len(tokens) else None
 
 
 def _as_of(tokens: Sequence[Token], position: int) -> bool:
-    following = [*_next(tokens, position)]
-    if len(following) < 2 or following[0].word != "OF":
-        return len(following) == 1 and following[0].word == "OF"
-    return following[1].kind == "INTEGER" or following[1].word in _TIME_STARTS
+    """Whether AS begins AS OF and a time, and not a name after AS."""
+    following, then = _following(tokens, position), _following(tokens, position + 1)
+    if following is None or following.word != "OF":
+        return False
+    return then is None or then.kind == "INTEGER" or then.word in _TIME_STARTS
 
 
 def _keyword_here(word: str, tokens: Sequence[Token], position: int) -> bool:
     """Whether a word that could be a keyword or a name is the keyword."""
-    following = next(_next(tokens, position), None)
+    following = _following(tokens, position)
     if word in _BEFORE_PARENTHESIS:
         return following is not None and following.word == "("
     if word in _BEFORE_STRING:
@@ -133,33 +174,9 @@ def _keyword_here(word: str, tokens: Sequence[Token], position: int) -> bool:
 @cache
 def parser() -> Parser:
     """The parser, made at its first use."""
-    from lark import Lark
-    from lark.lexer import Lexer
-    from lark.lexer import Token as LarkToken
+    from cedr.language.machine import machine
 
-    from cedr.language.build import Builder
-
-    class Fed(Lexer):
-        """Tokens are fed one by one; nothing is left to lex."""
-
-        def __init__(self, _: object) -> None: ...
-
-        def lex(self, *_: object) -> Iterator[LarkToken]:
-            return iter(())
-
-    grammar = resources.files("cedr.language").joinpath("grammar.lark").read_text("utf-8")
-    builder = Builder()
-    lark = Lark(
-        grammar,
-        parser="lalr",
-        lexer=Fed,
-        start="statement",
-        keep_all_tokens=True,
-        maybe_placeholders=False,
-        transformer=builder.callbacks(),
-    )
-    terminals = {t.pattern.value.upper(): t.name for t in lark.terminals if t.pattern.type == "str"}
-    return Parser(lark, builder, terminals)
+    return machine()
 
 
 def keywords() -> frozenset[str]:

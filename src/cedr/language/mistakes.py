@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from cedr.errors import Diagnostic, Span
 from cedr.language.building import listed
@@ -20,8 +21,10 @@ _WORDS = {
 }
 _EXPRESSION = frozenset({"CASE", "CAST", "NAME"})
 _LITERALS = frozenset(
-    ["INTEGER", "FLOAT", "DURATION", "STRING", "BINARY", "TRUE", "FALSE", "NULL"]
-    + ["TIMESTAMP", "DATE", "DECIMAL", "FOREVER"]
+    (
+        *("INTEGER", "FLOAT", "DURATION", "STRING", "BINARY", "TRUE", "FALSE", "NULL"),
+        *("TIMESTAMP", "DATE", "FOREVER"),
+    )
 )
 _BINARY = frozenset(["AND", "OR", "NOT", "IS", "IN", "LIKE", "BETWEEN", "DIV", *"=<>+-*/%", "<>", "<=", ">=", "||"])
 _PATTERN = frozenset({"SEQUENCE", "ALL", "ANY", "ATLEAST", "ATMOST", "UNLESS", "CANCEL-WHEN"})
@@ -123,22 +126,27 @@ def unexpected_character(token: Token) -> Diagnostic:
         "unexpected-character",
         f'unexpected character{"s" if len(token.value) > 1 else ""} "{shown}"',
         token.span,
-        hint=hints.get(
-            token.value[0], "is this text in UTF-8? such a name stands in double quotes"
-        ),
+        hint=hints.get(token.value[0], "is this text in UTF-8? such a name stands in double quotes"),
     )
 
 
+def _suspicion(token: Token, then: Token) -> str:
+    """Why a text may not end where it was meant to."""
+    if token.kind not in ("STRING", QUOTED):
+        return ""
+    if "\n" in token.value:
+        return "runs over the end of its line"
+    return "ends in the middle of a word" if then.kind == WORD and token.end == then.start else ""
+
+
 def unterminated(token: Token, earlier: Sequence[Token]) -> Diagnostic:
-    """The message for a quote that is never closed; an earlier text that runs over lines is the likelier culprit."""
-    suspects = [t for t in earlier if t.kind in ("STRING", QUOTED) and "\n" in t.value]
-    place = suspects[0] if suspects else token
+    """The message for a quote that is never closed; an earlier text that ends oddly is the likelier culprit."""
+    suspects = [(t, why) for t, then in pairwise(earlier) if (why := _suspicion(t, then))]
+    place, why = suspects[0] if suspects else (token, "")
     what = "text" if place.span.text[0] == "'" else "quoted name"
     return Diagnostic(
         "unterminated-string",
-        f"this {what} runs over the end of its line, and a later quote is never closed"
-        if suspects
-        else f"this {what} is never closed",
+        f"this {what} {why}, and a later quote is never closed" if why else f"this {what} is never closed",
         Span(place.source, place.start, place.start + 1),
         "it begins here",
         hint="a quote inside is written twice: 'it''s'",

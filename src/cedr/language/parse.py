@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from cedr.errors import Diagnostic, LanguageError, Source, Span
 from cedr.language.lexer import Rejected, parser
@@ -18,6 +19,9 @@ from cedr.language.tokens import BAD, QUOTED, UNTERMINATED, WORD, Token, tokens
 
 LONGEST = 1_000_000
 """Characters that a text may have."""
+
+MOST_TOKENS = 250_000
+"""Words, numbers and signs that a text may have: what is parsed and checked in a few seconds."""
 
 DEEPEST_BRACKETS = 100
 """How deep parentheses, braces and brackets may nest."""
@@ -60,7 +64,10 @@ def parse_all(text: str, name: str = "<query>") -> Parsed:
     if len(text) > LONGEST:
         parsed.errors.append(_too_long(parsed.source))
         return parsed
-    found = list(tokens(parsed.source))
+    found = list(islice(tokens(parsed.source), MOST_TOKENS + 1))
+    if len(found) > MOST_TOKENS:
+        parsed.errors.append(_too_long(parsed.source, found[-1]))
+        return parsed
     if not any(token.word != ";" for token in found):
         parsed.errors.append(_empty(parsed.source))
     for statement in _statements(found):
@@ -202,13 +209,14 @@ def _too_deep(token: Token) -> Diagnostic:
     )
 
 
-def _too_long(source: Source) -> Diagnostic:
+def _too_long(source: Source, token: Token | None = None) -> Diagnostic:
+    more = f"more than {MOST_TOKENS:,} words and signs" if token else f"{len(source.text):,} characters"
     return Diagnostic(
         "too-long",
-        f"the text has {len(source.text):,} characters",
-        Span(source, LONGEST, LONGEST + 1),
+        f"the text has {more}",
+        token.span if token else Span(source, LONGEST, LONGEST + 1),
         "it may go to here",
-        detail=f"a text may have {LONGEST:,}",
+        detail=f"a text may have {LONGEST:,} characters, and {MOST_TOKENS:,} words, numbers and signs",
         hint="split it into several files; is this a file of data?",
     )
 

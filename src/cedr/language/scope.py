@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from cedr.errors import Span
 from cedr.expression.tree import Attribute, Expression, Header, HeaderField, Name, transform
+from cedr.language.building import listed
 from cedr.language.problems import Problems, close, listing
 from cedr.model.schema import DataType, EventType
 
@@ -108,11 +109,13 @@ class Scope:
         elif similar:
             hint = f"did you mean {similar}?"
         else:
-            hint = f"name a {'contributor' if self.clause == 'WHEN' else 'source'} with AS {wanted}"
+            existing = list(self.variables)
+            other = f", or use {listed(existing)}" if 0 < len(existing) <= _FEW else ""
+            hint = f"name a {'contributor' if self.clause == 'WHEN' else 'source'} with AS {wanted}{other}"
         self.problems.error(
             "unbound-variable",
             f'variable "{wanted}" is not bound in {self.clause}',
-            name.span,
+            _head(name.span),
             "used here",
             detail=f"bound are: {listing(map(str, self.variables.values()))}" if self.variables else "nothing is bound",
             hint=hint,
@@ -147,6 +150,7 @@ class Scope:
         )
 
 
+_FEW = 4
 _DECLARE = "declare the attribute in its TYPE, or use one that exists"
 
 
@@ -161,6 +165,13 @@ def unknown_attribute(problems: Problems, attribute: str, span: Span | None, var
         detail=_attributes(variable),
         hint=f"did you mean {similar}?" if similar else _DECLARE,
     )
+
+
+def _head(span: Span | None) -> Span | None:
+    """The place of the variable in a name with a dot."""
+    if span is None or span.text.startswith('"') or "." not in span.text:
+        return span
+    return Span(span.source, span.start, span.start + span.text.index("."))
 
 
 def _attributes(variable: Variable) -> str:

@@ -48,14 +48,19 @@ _DURATION = re.compile(r"([0-9.]+)\s*(\S+)")
 
 
 class Token:
-    """One token: its kind, its text without quotes, its place; ``type`` is the grammar's terminal, once it is known."""
+    """One token: its kind, its text without quotes, its place.
 
-    __slots__ = ("end", "kind", "source", "start", "type", "value")
+    ``word`` is how a sign or keyword is written, nothing for what cannot be one; ``type`` is the grammar's terminal,
+    once that is known.
+    """
+
+    __slots__ = ("end", "kind", "source", "start", "type", "value", "word")
 
     def __init__(self, kind: str, value: str, source: Source, start: int, end: int) -> None:
         self.kind = kind
         self.type = kind
         self.value = value
+        self.word = value if kind == SIGN else value.upper() if kind == WORD and value.isascii() else ""
         self.source = source
         self.start = start
         self.end = end
@@ -64,13 +69,6 @@ class Token:
     def span(self) -> Span:
         """The place of the token."""
         return Span(self.source, self.start, self.end)
-
-    @property
-    def word(self) -> str:
-        """The token as a keyword would be written; nothing for what cannot be one."""
-        if self.kind == SIGN:
-            return self.value
-        return self.value.upper() if self.kind == WORD and self.value.isascii() else ""
 
     def __repr__(self) -> str:
         return f"Token({self.kind}, {self.value!r})"

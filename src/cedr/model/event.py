@@ -110,6 +110,8 @@ class Event:
     @property
     def content(self) -> Event:
         """The event without its occurrence interval: what stays the same over a run of beliefs (R9)."""
+        if self.occurrence_start == 0 and self.occurrence_end == FOREVER:
+            return self
         return replace(self, occurrence_start=0, occurrence_end=FOREVER)
 
 

@@ -12,14 +12,14 @@ from cedr.model.time import BEGINNING, Time
 
 
 class Providers:
-    """Who sends, and what each has promised.  A provider without a name is one like the others.
+    """Who sends, and what each has promised.  Messages without a provider are held to what all have promised.
 
     The overall guarantee never goes back: what was said up to it is final.  So a provider that nobody announced joins
     at the present guarantee, and whatever it has to say about the time before is too late.
     """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
-        self._own: dict[str | None, Time] = dict.fromkeys(names, BEGINNING)
+        self._own: dict[str, Time] = dict.fromkeys(names, BEGINNING)
         self._of_all: Time = BEGINNING
         self._smallest: Time = BEGINNING
 
@@ -30,12 +30,12 @@ class Providers:
 
     def join(self, name: str | None) -> None:
         """Know a provider from now on."""
-        if name not in self._own:
+        if name is not None and name not in self._own:
             self._own[name] = self.guarantee
 
     def of(self, name: str | None) -> Time:
-        """What holds for the messages of a provider."""
-        return max(self._own.get(name, BEGINNING), self._of_all)
+        """What holds for the messages of a provider; without a name, what all have promised."""
+        return self.guarantee if name is None else max(self._own.get(name, BEGINNING), self._of_all)
 
     def promise(self, name: str | None, time: Time) -> None:
         """Every later message of the provider has Sync > time; without a name: of every provider."""

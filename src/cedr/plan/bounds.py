@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from cedr.expression.tree import Attribute, Expression, walk
 from cedr.model.level import ConsistencyLevel
 from cedr.model.modes import Selection, Valid
-from cedr.model.time import FOREVER, format_duration, plus
+from cedr.model.time import DAY, FOREVER, HOUR, MILLISECOND, MINUTE, SECOND, WEEK, format_duration, plus
 from cedr.plan.lifetimes import earliest_start, latest_start, lifetime, reads_open_end
 from cedr.plan.logical import (
     All,
@@ -68,6 +68,22 @@ class Bounds:
 def bounds_of(node: Node, level: ConsistencyLevel) -> Bounds:
     """The bounds of one operator at a level."""
     return Bounds(scope(node), longest_blocking(node, level), state_held(node, level), guarantee(node))
+
+
+def in_words(duration: int) -> str:
+    """A length of time in its units, largest first; ticks that are no whole milliseconds as a bare number.
+
+    >>> in_words(12 * HOUR + 5 * MINUTE), in_words(90 * SECOND), in_words(7)
+    ('12 hours 5 minutes', '1 minute 30 seconds', '7')
+    """
+    if duration <= 0 or duration == FOREVER or duration % MILLISECOND:
+        return format_duration(duration)
+    parts = []
+    for unit in (WEEK, DAY, HOUR, MINUTE, SECOND, MILLISECOND):
+        count, duration = divmod(duration, unit)
+        if count:
+            parts.append(format_duration(count * unit))
+    return " ".join(parts)
 
 
 # -- scope ------------------------------------------------------------------------------------------------------------
@@ -162,18 +178,18 @@ def longest_blocking(node: Node, level: ConsistencyLevel) -> Length:
         wait = undecided_for(node)
         return Length(max(wait, ahead), _until_guarantee(wait, ahead))
     if bound.duration == 0:
-        text = f"none; results begin up to {format_duration(ahead)} after their events" if ahead else "none"
+        text = f"none; results begin up to {in_words(ahead)} after their events" if ahead else "none"
         return Length(ahead, text)
-    text = f"at most {bound}" + (f" after a result begins, {format_duration(ahead)} after its events" if ahead else "")
+    text = f"at most {bound}" + (f" after a result begins, {in_words(ahead)} after its events" if ahead else "")
     return Length(plus(bound.duration, 0 if bound.cedr_time else ahead), text, bound.cedr_time)
 
 
 def _until_guarantee(wait: int, ahead: int) -> str:
     if ahead:
-        return f"until the guarantee reaches the result's start, up to {format_duration(ahead)} after its events"
+        return f"until the guarantee reaches the result's start, up to {in_words(ahead)} after its events"
     if wait == FOREVER:
         return "until the guarantee reaches its end"
-    return f"until the guarantee is {format_duration(wait)} past it" if wait else "until the guarantee reaches it"
+    return f"until the guarantee is {in_words(wait)} past it" if wait else "until the guarantee reaches it"
 
 
 def _window_ahead(node: Node) -> int:
@@ -201,14 +217,14 @@ def state_held(node: Node, level: ConsistencyLevel) -> Length:
     reach = _reach(node, finite_memory=True)
     remembered = plus(memory.duration, reach)
     if memory.cedr_time:
-        text = f"at most {memory} + {format_duration(reach)} behind the newest Sync"
+        text = f"at most {memory} + {in_words(reach)} behind the newest Sync"
         return Length(held if reach == FOREVER else reach, text, cedr_time=True)
     return Length(remembered, _behind(remembered, "the newest Sync", node))
 
 
 def _behind(duration: int, what: str, node: Node) -> str:
     if duration != FOREVER:
-        return f"{format_duration(duration)} behind {what}"
+        return f"{in_words(duration)} behind {what}"
     if scope(node) == FOREVER:
         return "for as long as its rows are alive" if isinstance(node, ALIVE) else "for ever: the scope has no bound"
     return "for ever: an input is REVISABLE without FOR"
@@ -271,4 +287,4 @@ def _altered(node: AlterLifetime) -> str:
     offset = earliest_start(node)
     if offset is None:
         return "min(g, smallest start of an event with Vs > g - 1)"
-    return "g" if offset >= 0 else f"g - {format_duration(-offset)}"
+    return "g" if offset >= 0 else f"g - {in_words(-offset)}"

@@ -25,13 +25,17 @@ from cedr.semantics.cancel_when import cancel_when
 from cedr.semantics.grouping import group_by
 from cedr.semantics.lifetime import alter_lifetime, coalesce, session, set_valid
 from cedr.semantics.not_sequence import not_sequence
-from cedr.semantics.partition import by_key, on_attributes
+from cedr.semantics.partition import by_expressions, by_key, by_value, on_attributes
 from cedr.semantics.runs import Partition, Table, by_belief, row_by_row, whole
 from cedr.semantics.sequence import at_least, sequence
 from cedr.semantics.unless import unless, unless_nth
 
 Tables = Mapping[str, Sequence[Event]]
 """The rows of each event type, by its name."""
+
+_BY_EVENT = by_value([lambda event: event.id])
+_BY_ROW_VALUE = by_value([relational.row_value])
+_BY_ROW_VALUES = by_value([relational.row_value] * 2)
 
 Denotation = Callable[[Any, Sequence[Sequence[Event]]], list[Event]]
 
@@ -108,11 +112,11 @@ class Oracle:
 
     @_evaluate.register
     def _(self, node: logical.AtMost) -> list[Event]:
-        return self._by_belief(node, at_most)
+        return self._counted(node, at_most)
 
     @_evaluate.register
     def _(self, node: logical.SlidingCount) -> list[Event]:
-        return self._by_belief(node, sliding_count)
+        return self._counted(node, sliding_count)
 
     @_evaluate.register
     def _(self, node: logical.Unless) -> list[Event]:
@@ -160,27 +164,28 @@ class Oracle:
 
     @_evaluate.register
     def _(self, node: logical.Difference) -> list[Event]:
-        return self._by_belief(node, relational.difference)
+        return self._by_belief(node, relational.difference, partition=_BY_ROW_VALUES)
 
     @_evaluate.register
     def _(self, node: logical.Distinct) -> list[Event]:
-        return self._by_belief(node, relational.distinct, lineage=False)
+        return self._by_belief(node, relational.distinct, partition=_BY_ROW_VALUE, lineage=False)
 
     @_evaluate.register
     def _(self, node: logical.GroupBy) -> list[Event]:
-        return self._by_belief(node, group_by, lineage=False)
+        keys = by_expressions([[key.expression for key in node.keys]])
+        return self._by_belief(node, group_by, partition=keys, lineage=False)
 
     @_evaluate.register
     def _(self, node: logical.AlterLifetime) -> list[Event]:
-        return self._by_belief(node, alter_lifetime, lineage=False)
+        return self._by_belief(node, alter_lifetime, partition=_BY_EVENT, lineage=False)
 
     @_evaluate.register
     def _(self, node: logical.Session) -> list[Event]:
-        return self._by_belief(node, session, lineage=False)
+        return self._by_belief(node, session, partition=by_expressions([node.keys]), lineage=False)
 
     @_evaluate.register
     def _(self, node: logical.Coalesce) -> list[Event]:
-        return self._by_belief(node, coalesce, lineage=False)
+        return self._by_belief(node, coalesce, partition=_BY_ROW_VALUE, lineage=False)
 
     @_evaluate.register
     def _(self, node: logical.Slice) -> list[Event]:
@@ -197,6 +202,10 @@ class Oracle:
             predicates = on_attributes(predicates, node.disjoint.keys)
         partition = by_key(predicates, names, same_name=across, pairs=pairs)
         return self._by_belief(node, meaning, partition=partition)
+
+    def _counted(self, node: logical.AtMost | logical.SlidingCount, meaning: Denotation) -> list[Event]:
+        """ATMOST counts by its keys; DISJOINT acts by the same ones."""
+        return self._by_belief(node, meaning, partition=by_expressions(node.keys) if node.keys else whole)
 
     def _by_belief(
         self, node: Node, meaning: Denotation, *, partition: Partition = whole, lineage: bool = True

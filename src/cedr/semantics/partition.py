@@ -8,11 +8,12 @@ Readings: R21 (where predicates apply), R22 (a NULL agrees with nothing).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from cedr.expression.tree import Attribute, Binary, Expression, walk
 from cedr.model.belief import Belief
 from cedr.model.event import Event, Value
+from cedr.semantics.predicates import value_of
 from cedr.semantics.runs import Partition, whole
 
 Side = tuple[str, str]
@@ -71,15 +72,29 @@ def _complete(sides: list[Side], links: list[tuple[Side, Side]]) -> bool:
 
 
 def _partition(key: Sequence[Side]) -> Partition:
+    return by_value([_reader(side) for side in key])
+
+
+def by_value(readers: Sequence[Callable[[Event], Hashable]]) -> Partition:
+    """A partition by a value read from the events of each input: the groups of a group-by, the rows of a difference."""
+
     def split(inputs: Sequence[Sequence[Belief]]) -> Iterable[Sequence[Sequence[Belief]]]:
-        groups: dict[Value, list[list[Belief]]] = defaultdict(lambda: [[] for _ in inputs])
-        for index, (beliefs, side) in enumerate(zip(inputs, key, strict=True)):
-            value = _reader(side)
+        groups: dict[Hashable, list[list[Belief]]] = defaultdict(lambda: [[] for _ in inputs])
+        for index, (beliefs, reader) in enumerate(zip(inputs, readers, strict=True)):
             for belief in beliefs:
-                groups[value(belief.event)][index].append(belief)
+                groups[reader(belief.event)][index].append(belief)
         return groups.values()
 
     return split
+
+
+def by_expressions(keys: Sequence[Sequence[Expression]]) -> Partition:
+    """A partition by the values of some expressions of each input."""
+    return by_value([_key_reader(expressions) for expressions in keys])
+
+
+def _key_reader(expressions: Sequence[Expression]) -> Callable[[Event], Hashable]:
+    return lambda event: tuple(value_of(expression, event) for expression in expressions)
 
 
 def _reader(side: Side) -> Callable[[Event], Value]:

@@ -61,15 +61,16 @@ def _group_rows(
     group: Sequence[Sequence[Belief]], meaning: Meaning, first: dict[tuple[str, str], Time]
 ) -> Iterator[Event]:
     held: dict[Event, list[tuple[Time, Time]]] = {}
-    for start, end in runs(group):
+    periods = runs(group)
+    for start, end in periods:
         believed = [[b.event for b in beliefs_ if b.start <= start < b.end] for beliefs_ in group]
-        for row in meaning(believed):
+        rows = meaning(believed)
+        if len(periods) == 1:  # a plain group: one run, nothing to merge
+            yield from _with_headers(((row, start, end) for row in rows), first)
+            return
+        for row in rows:
             _extend(held.setdefault(row.content, []), start, end)
-    for content, intervals in held.items():
-        for start, end in intervals:
-            complete = _with_header(content, start, end, first)
-            if complete is not None:
-                yield complete
+    yield from _with_headers(((row, start, end) for row, parts in held.items() for start, end in parts), first)
 
 
 def runs(group: Sequence[Sequence[Belief]]) -> list[tuple[Time, Time]]:
@@ -88,13 +89,13 @@ def _extend(intervals: list[tuple[Time, Time]], start: Time, end: Time) -> None:
         intervals.append((start, end))
 
 
-def _with_header(content: Event, start: Time, end: Time, first: dict[tuple[str, str], Time]) -> Event | None:
+def _with_headers(rows: Iterable[tuple[Event, Time, Time]], first: dict[tuple[str, str], Time]) -> Iterator[Event]:
     """Reading: R10: Os is the latest of the run's start, Vs and the contributors' first Os; Oe the end of the run."""
-    known = [first[c.reference] for c in content.contributors if c.reference in first]
-    occurrence_start = max(start, content.valid_start, *known)
-    if end <= occurrence_start:
-        return None
-    return replace(content, occurrence_start=occurrence_start, occurrence_end=end)
+    for content, start, end in rows:
+        known = [first[c.reference] for c in content.contributors if c.reference in first]
+        occurrence_start = max(start, content.valid_start, *known)
+        if end > occurrence_start:
+            yield replace(content, occurrence_start=occurrence_start, occurrence_end=end)
 
 
 def row_by_row(table: Table, change: Callable[[Event], Event | None]) -> list[Event]:

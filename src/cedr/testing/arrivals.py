@@ -95,29 +95,30 @@ def nearly_ordered(messages: Sequence[Message], *, displaced: int = 3) -> st.Sea
 # -- guarantees -------------------------------------------------------------------------------------------------------
 
 
-@st.composite
-def guaranteed(draw: st.DrawFn, batches: Batches, *, final: bool = False) -> Batches:
+def guaranteed(batches: Batches, *, final: bool = False) -> st.SearchStrategy[Batches]:
     """The batches with guarantees put in where they are true: every later message has Sync > t.  Reading: R3.
 
     With ``final`` a last batch promises that all is said.
     """
-    flat = [message for batch in batches for message in batch]
-    syncs = syncs_of(flat)
+    size = sum(map(len, batches))
+    slack = st.lists(st.sampled_from((None, None, 0, 1, 3)), min_size=size, max_size=size)
+    return slack.map(lambda drawn: _promised(batches, drawn, final=final))
+
+
+def _promised(batches: Batches, slack: Sequence[int | None], *, final: bool) -> Batches:
+    syncs = syncs_of([message for batch in batches for message in batch])
+    end = max((sync for sync in syncs if sync != FOREVER), default=0) + 3
     result: Batches = []
     position = 0
     for batch in batches:
         kept: list[Message] = []
         for message in batch:
             kept.append(message)
-            position += 1
-            least = min(syncs[position:], default=max(syncs) + 3)
-            slack = draw(st.sampled_from((None, None, 0, 1, 3)))
-            if slack is not None:
-                kept.append(Guarantee(least - 1 - slack))
+            less, position = slack[position], position + 1
+            if less is not None:
+                kept.append(Guarantee(min(syncs[position:], default=end) - 1 - less))
         result.append(kept)
-    if final:
-        result.append([Guarantee(max((plus(t, 40) for t in syncs if t != FOREVER), default=40))])
-    return result
+    return [*result, [Guarantee(end + 40)]] if final else result
 
 
 def arrivals(history: History, *, revised: bool = False, final: bool = False) -> st.SearchStrategy[Batches]:

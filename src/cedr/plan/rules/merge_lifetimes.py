@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from cedr.expression.tree import Binary, Call, Expression, Header, HeaderField, Literal
 from cedr.model.schema import DataType
-from cedr.model.time import FOREVER, format_duration
+from cedr.model.time import FOREVER
 from cedr.plan.logical import AlterLifetime, Node
 from cedr.plan.shape import ROW
 
@@ -80,5 +80,5 @@ def _window(inner: AlterLifetime, merged: _Duration, outer: str) -> str:
     if _duration(inner.duration) == merged:
         return inner.window
     if inner.start == _START and merged.lifetime:
-        return f"MOVING {format_duration(merged.constant)}"
+        return "MOVING"
     return outer if inner.start == _START and merged.constant == FOREVER else ""

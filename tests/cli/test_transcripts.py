@@ -1,0 +1,77 @@
+"""What each command prints, to the letter: golden transcripts of commands on the files of ``examples/``."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cedr.cli.main import app
+
+ROOT = Path(__file__).resolve().parents[2]
+GOLDEN = Path(__file__).parent / "transcripts"
+
+WRONG_QUERY = """\
+TYPE INSTALL (Machine_Id STRING);
+EVENT Wrong WHEN SEQUENCE(INSTALL x, SHUTDOWN AS y, 12 hours) WHERE {x.Machine = z.Machine_Id}
+"""
+WRONG_MESSAGES = """\
+{"insert": {"type": "INSTALL", "id": "i1", "vs": 1, "payload": {"Machine_Id": "m1"}}}
+{"insert": {"type": "SHUTDOWN", "id": "s1", "vs": 5, "ve": 2, "payload": {"Machine_Id": "m1"}}}
+{"insert": {"type": "SHUTDOWN", "id": "s2", "vs": 92233720368547758070}}
+{"insert": {"type": "SHUTDOWN", "id": "s3", "when": 5}}
+{"insert": {"type": "SHUTDOWN", "id": "s4", "vs": 7, "payload": {"Machine_Id": "m1"}}
+{"retract": {"k": "never", "oe": 3}}
+{"guarantee": 9}
+{"insert": {"type": "SHUTDOWN", "id": "s5", "vs": 8, "payload": {"Machine_Id": "m1"}}}
+{"insert": {"type": "SHUTDOWN", "id": "s6", "vs": 10, "payload": {"Machine_Id": "m1"}}}
+"""
+
+TRANSCRIPTS = {
+    "help": "cedr --help",
+    "check": "cedr check machines.cedr fire.cedr trades.cedr coupons.cedr mail.cedr",
+    "check-wrong": "cedr check wrong.cedr machines.cedr",
+    "check-wrong-json": "cedr check --json wrong.cedr",
+    "check-undeclared": "cedr check bare.cedr",
+    "check-catalog": "cedr check bare.cedr --catalog machines.cedr",
+    "check-missing": "cedr check nowhere.cedr",
+    "explain": "cedr explain machines.cedr --event CIDR07_Example --consistency STRONG",
+    "eval": "cedr eval machines.cedr --messages machines.jsonl --event CIDR07_Example",
+    "eval-json": "cedr eval machines.cedr --messages machines.jsonl --json",
+    "eval-aggregate-json": "cedr eval trades.cedr --messages trades.jsonl --event MovingAverage --json",
+    "eval-beliefs": "cedr eval coupons.cedr --messages coupons.jsonl",
+    "eval-changes": "cedr eval trades.cedr --messages trades.jsonl --changes",
+    "eval-changes-json": "cedr eval trades.cedr --messages trades.jsonl --changes --json",
+    "eval-changes-strong": "cedr eval mail.cedr --messages mail.jsonl --changes --json --consistency STRONG",
+    "eval-dead-letters": "cedr eval bare.cedr --messages wrong.jsonl",
+    "eval-dead-letters-strict": "cedr eval bare.cedr --messages wrong.jsonl --json --strict",
+    "eval-unknown-event": "cedr eval machines.cedr --messages machines.jsonl --event Other",
+    "eval-unknown-host": "cedr eval machines.cedr --messages machines.jsonl --host moon",
+    "eval-unknown-level": "cedr eval machines.cedr --messages machines.jsonl --consistency BEST",
+    "demo": "cedr demo",
+}
+
+
+@pytest.mark.parametrize("name", TRANSCRIPTS)
+def test_transcript(
+    name: str, golden: Callable[[Path, str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in (ROOT / "examples").iterdir():
+        shutil.copy(path, tmp_path)
+    (tmp_path / "wrong.cedr").write_text(WRONG_QUERY)
+    (tmp_path / "wrong.jsonl").write_text(WRONG_MESSAGES)
+    (tmp_path / "bare.cedr").write_text(
+        "EVENT Pair WHEN SEQUENCE(INSTALL AS x, SHUTDOWN AS y, 12 hours)\nWHERE CorrelationKey(Machine_Id, EQUAL)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    command = TRANSCRIPTS[name]
+    done = CliRunner().invoke(app, shlex.split(command)[1:])
+    printed = "".join(
+        [f"$ {command}\n", done.stdout, f"--- standard error\n{done.stderr}" if done.stderr else ""]
+    ).rstrip("\n")
+    golden(GOLDEN / f"{name}.txt", f"{printed}\n--- exit status {done.exit_code}\n")
