@@ -1,7 +1,7 @@
 """Writes the generated pages of docs/; with ``--check`` only says which are out of date.
 
 A page that can be computed from the code is computed, so that it cannot lie.  Add a page by adding a function to PAGES.
-docs/paper.md and the drawings are computed as a whole; of docs/readings.md only the lines "Pinned by:" are.
+Of docs/readings.md only the lines "Pinned by:" are computed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import citations
+from cedr.expression.reference import reference_page as expressions_page
+from cedr.language.codes import reference_page as errors_page
 from citations import DEFINITION, FIGURE, READING, ROOT, Item
 from drawings import DRAWINGS
 
@@ -164,6 +166,8 @@ def _readings() -> Iterator[tuple[Item, str]]:
 PAGES: dict[str, Callable[[], str]] = {
     "docs/paper.md": paper_page,
     "docs/readings.md": readings_page,
+    "docs/reference/errors.md": errors_page,
+    "docs/reference/expressions.md": expressions_page,
     **{f"docs/images/{name}.svg": draw for name, draw in DRAWINGS.items()},
 }
 

@@ -185,6 +185,7 @@ def test_a_message_file_that_cannot_be_opened_is_one_line(name: str) -> None:
         ["eval", "pair.cedr", "--messages", "good.jsonl", "--consistency", "BEST"],
         ["eval", "pair.cedr", "--messages", "good.jsonl", "--catalog", "missing.cedr"],
         ["explain", "pair.cedr", "--event", "Other"],
+        ["eval", "-", "--messages", "-"],
     ],
 )
 def test_a_wrong_call_has_exit_status_2(arguments: list[str]) -> None:

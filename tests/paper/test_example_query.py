@@ -37,14 +37,14 @@ def test_install_then_shutdown_without_restart(query: str) -> None:
     ("restart", "found"),
     [("17:00", True), ("17:00:01", False), ("17:04:59", False), ("17:05", True), ("16:59", True)],
 )
-def test_restart_at_the_edges_of_five_minutes(query: str, restart: str, found: bool) -> None:  # noqa: FBT001 - a table
+def test_restart_at_the_edges_of_five_minutes(query: str, restart: str, found: bool) -> None:
     """R15: strictly after the shutdown and strictly before five minutes are over; at exactly five it is too late."""
     assert bool(matches(query, BASE + f"RESTART r1 {restart} Machine_Id=m1")) is found
 
 
 @QUERIES
 @pytest.mark.parametrize(("shutdown", "found"), [("17:59:59", True), ("18:00", True), ("18:00:01", False)])
-def test_shutdown_at_the_edge_of_twelve_hours(query: str, shutdown: str, found: bool) -> None:  # noqa: FBT001 - a table
+def test_shutdown_at_the_edge_of_twelve_hours(query: str, shutdown: str, found: bool) -> None:
     """R11: at exactly twelve hours it is still a sequence."""
     events = f"INSTALL i1 06:00 Machine_Id=m1\nSHUTDOWN s1 {shutdown} Machine_Id=m1"
     assert bool(matches(query, events)) is found

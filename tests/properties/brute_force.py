@@ -14,7 +14,7 @@ from typing import Any
 
 from cedr.expression.evaluate import evaluate as value
 from cedr.expression.tree import Expression, variables
-from cedr.model.event import EMPTY, Event, Payload, Value
+from cedr.model.event import Event, Payload, Value
 from cedr.model.identity import idgen, idgen_of
 from cedr.model.modes import JoinKind, Selection, Valid
 from cedr.model.time import FOREVER, Time, plus
@@ -50,17 +50,21 @@ def made(place: str, id_: str, valid: tuple[Time, Time], root: Time, **rest: Any
     return Event(place, id_, *valid, valid[0], FOREVER, root, **rest)
 
 
+def _of(node: Node, tables: Tables) -> list[Event]:
+    return list(_denoted(node, tables))
+
+
 @singledispatch
-def _of(node: Node, tables: Tables) -> Iterable[Event]:
+def _denoted(node: Node, tables: Tables) -> Iterable[Event]:
     raise NotImplementedError(type(node).__name__)
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.Source, tables: Tables) -> Iterable[Event]:
     return tables.get(node.type.name, [])
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.Rename, tables: Tables) -> Iterable[Event]:
     return [replace(e, bindings=(*e.bindings, (node.variable, replace(e, bindings=())))) for e in _of(node.input, tables)]
 
@@ -92,7 +96,7 @@ def composites(node: Any, instances: Iterable[Instance]) -> Iterator[Event]:
         )
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.Sequence, tables: Tables) -> Iterable[Event]:
     inputs = [_of(p.input, tables) for p in node.parameters]
     return composites(
@@ -103,7 +107,7 @@ def _(node: logical.Sequence, tables: Tables) -> Iterable[Event]:
 
 def at_least(node: Any, number: int, scope: int, tables: Tables) -> Iterator[Instance]:
     """Reading: R12: one instance per list of contributors, bound by the first assignment in parameter order."""
-    inputs = [list(_of(p.input, tables)) for p in node.parameters]
+    inputs = [_of(p.input, tables) for p in node.parameters]
     seen = set()
     for order in permutations(range(len(inputs)), number):  # in lexicographic order, so the first assignment wins
         for events in product(*(inputs[i] for i in order)):
@@ -115,17 +119,17 @@ def at_least(node: Any, number: int, scope: int, tables: Tables) -> Iterator[Ins
             yield tuple(places.get(i) for i in range(len(inputs)))
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.AtLeast, tables: Tables) -> Iterable[Event]:
     return composites(node, at_least(node, node.count, node.scope, tables))
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.All, tables: Tables) -> Iterable[Event]:
     return composites(node, at_least(node, len(node.parameters), node.scope, tables))
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.Any, tables: Tables) -> Iterable[Event]:
     return composites(node, at_least(node, 1, 1, tables))
 
@@ -220,9 +224,9 @@ def _detection_order(pair: tuple[Event, Event]) -> tuple[Time, list[tuple[Time, 
 # -- ATMOST and negation ----------------------------------------------------------------------------------------------
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.AtMost, tables: Tables) -> Iterable[Event]:
-    inputs = [list(_of(p.input, tables)) for p in node.parameters]
+    inputs = [_of(p.input, tables) for p in node.parameters]
     weighted = [(e, p.weight) for p, events in zip(node.parameters, inputs, strict=True) for e in events]
     pairs, seen = [], set()
     for events in inputs:
@@ -245,7 +249,7 @@ def negated(e1: Event, place: str, start: Time, end: Time) -> Event:
     return made(place, e1.id, (start, end), e1.root_time, contributors=(e1,), payload=e1.payload, bindings=e1.bindings)
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.Unless, tables: Tables) -> Iterable[Event]:
     second, w = _of(node.second, tables), node.scope
     return disjointed(
@@ -258,7 +262,7 @@ def _(node: logical.Unless, tables: Tables) -> Iterable[Event]:
     )
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.UnlessNth, tables: Tables) -> Iterable[Event]:
     second, w = _of(node.second, tables), node.scope
     pairs = []
@@ -270,7 +274,7 @@ def _(node: logical.UnlessNth, tables: Tables) -> Iterable[Event]:
     return disjointed(node, pairs)
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.Not, tables: Tables) -> Iterable[Event]:
     none = _of(node.negated, tables)
     pairs = []
@@ -281,7 +285,7 @@ def _(node: logical.Not, tables: Tables) -> Iterable[Event]:
     return disjointed(node, pairs)
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.CancelWhen, tables: Tables) -> Iterable[Event]:
     second = _of(node.second, tables)
 
@@ -295,7 +299,7 @@ def _(node: logical.CancelWhen, tables: Tables) -> Iterable[Event]:
 # -- algebra ----------------------------------------------------------------------------------------------------------
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.Project, tables: Tables) -> Iterable[Event]:
     return [
         replace(e, payload=Payload((c.name, value(c.expression, environment(e))) for c in node.columns), bindings=())
@@ -303,12 +307,12 @@ def _(node: logical.Project, tables: Tables) -> Iterable[Event]:
     ]
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.Select, tables: Tables) -> Iterable[Event]:
     return [e for e in _of(node.input, tables) if hold((node.predicate,), environment(e))]
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.Union, tables: Tables) -> Iterable[Event]:
     return [
         replace(e, stream=node.place, id=idgen(node.place, branch, *e.reference), contributors=(e,))
@@ -347,9 +351,9 @@ def piece(place: str, event: Event, start: Time, end: Time) -> Event:
     )
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.Join, tables: Tables) -> Iterable[Event]:
-    left, right = list(_of(node.left, tables)), list(_of(node.right, tables))
+    left, right = _of(node.left, tables), _of(node.right, tables)
     over, rows = instants(left, right), list[Event]()
     for e1 in left:
         partners = [e2 for e2 in right if hold((node.predicate,), environment(e1, e2))]
@@ -365,9 +369,9 @@ def _(node: logical.Join, tables: Tables) -> Iterable[Event]:
     return rows
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.Difference, tables: Tables) -> Iterable[Event]:
-    left, right = list(_of(node.left, tables)), list(_of(node.right, tables))
+    left, right = _of(node.left, tables), _of(node.right, tables)
     over = instants(left, right)
     return [
         piece(node.place, e1, start, end)
@@ -378,11 +382,11 @@ def _(node: logical.Difference, tables: Tables) -> Iterable[Event]:
     ]
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.Distinct, tables: Tables) -> Iterable[Event]:
-    rows = list(_of(node.input, tables))
+    rows = _of(node.input, tables)
     return [
-        made(node.place, idgen(node.place, (payload,), start), (start, end), start, payload=payload)
+        made(node.place, idgen(node.place, ((payload,),), start), (start, end), start, payload=payload)
         for payload in {e.payload for e in rows}
         for start, end, _ in lifelines(
             lambda t: any(alive(e, t) and e.payload == payload for e in rows) or None, instants(rows)
@@ -390,9 +394,9 @@ def _(node: logical.Distinct, tables: Tables) -> Iterable[Event]:
     ]
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.GroupBy, tables: Tables) -> Iterable[Event]:
-    rows = list(_of(node.input, tables))
+    rows = _of(node.input, tables)
 
     def key_of(event: Event) -> tuple[Value, ...]:
         return tuple(value(c.expression, environment(event)) for c in node.keys)
@@ -422,7 +426,7 @@ def _aggregate(column: logical.AggregateColumn, members: list[Event]) -> Value:
     return {"SUM": sum, "MIN": min, "MAX": max}[call.function](known)
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.AlterLifetime, tables: Tables) -> Iterable[Event]:
     for e in _of(node.input, tables):
         start: Any = value(node.start, environment(e))
@@ -431,9 +435,9 @@ def _(node: logical.AlterLifetime, tables: Tables) -> Iterable[Event]:
             yield replace(e, valid_start=start, valid_end=plus(start, duration), occurrence_start=start)
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.Session, tables: Tables) -> Iterable[Event]:
-    rows = list(_of(node.input, tables))
+    rows = _of(node.input, tables)
 
     def same(one: Event, other: Event) -> bool:
         return all(value(k, environment(one)) == value(k, environment(other)) for k in node.keys)
@@ -451,11 +455,9 @@ def _(node: logical.Session, tables: Tables) -> Iterable[Event]:
         yield replace(e, valid_start=min(starts), valid_end=max(starts) + node.gap, occurrence_start=min(starts))
 
 
-@_of.register
+@_denoted.register
 def _(node: logical.SetValid, tables: Tables) -> Iterable[Event]:
     for e in _of(node.input, tables):
         last = max(e.contributors or (e,), key=lambda c: (c.valid_start, c.id))
         yield replace(e, valid_end=FOREVER if node.valid is Valid.FOREVER else max(e.valid_start, last.valid_end))
 
-
-NOTHING = EMPTY

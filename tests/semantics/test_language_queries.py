@@ -234,7 +234,12 @@ def test_open_auctions() -> None:
     query = """TYPE AUCTION (id INT); TYPE BID (auction INT, price INT);
                EVENT OpenAuctions FROM AUCTION AS a JOIN BID AS b ON a.id = b.auction
                OUTPUT a.id AS auction, b.price AS price"""
-    events = "AUCTION a1 1..10 id=1\nBID b1 3..20 auction=1 price=5\nBID b2 10..20 auction=1 price=6\nBID b3 3 auction=2 price=1"
+    events = """
+        AUCTION a1 1..10  id=1
+        BID     b1 3..20  auction=1 price=5
+        BID     b2 10..20 auction=1 price=6
+        BID     b3 3      auction=2 price=1
+    """
     assert timeline(result(query, events), "auction", "price") == [(3, 10, 1, 5)]
 
 

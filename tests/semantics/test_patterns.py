@@ -93,7 +93,7 @@ def test_at_most_counts_by_correlation_key() -> None:
 
 
 @pytest.mark.parametrize(("restart", "found"), [(5, True), (6, False), (9, False), (10, True)])
-def test_unless_looks_strictly_inside_its_scope(restart: int, found: bool) -> None:  # noqa: FBT001 - a table
+def test_unless_looks_strictly_inside_its_scope(restart: int, found: bool) -> None:
     """R15: no e2 in e1.Vs < e2.Vs < e1.Vs + w."""
     rows = result("EVENT Q WHEN UNLESS(A, B, 5)", f"A a 5\nB b {restart}")
     assert lifetimes(rows) == ([("a", 5, 10)] if found else [])
@@ -151,7 +151,7 @@ def test_predicates_reach_negated_expressions() -> None:
 
 
 def test_correlation_keys() -> None:
-    """R22: EQUAL, UNIQUE, a value for all; negated ones included; a NULL agrees with nothing and differs from nothing."""
+    """R22: EQUAL, UNIQUE, a value for all; negated ones included; a NULL neither agrees nor differs."""
     events = "A a 1 k=1\nB b1 2 k=1\nB b2 3 k=2\nB b3 4 k=null\nC c 5 k=1"
     pattern = "EVENT Q WHEN {} WHERE {}"
     sequence, unless = "SEQUENCE(A, B, 10)", "UNLESS(SEQUENCE(A, B, 10), C, 10)"

@@ -11,10 +11,11 @@ from pathlib import Path
 import typer
 
 from cedr.cli.reporting import WRONG, report, say
-from cedr.cli.show import progress, show
+from cedr.cli.show import progress, show, working
+from cedr.connect.files import CANNOT_READ
 from cedr.connect.rows import Data, change_as_data
 from cedr.connect.tables import changes_table, rows_table
-from cedr.errors import Diagnostic
+from cedr.errors import Diagnostic, StreamError
 from cedr.evaluation.catalog import read_catalog
 from cedr.evaluation.result import Result
 from cedr.evaluation.run import evaluate
@@ -38,14 +39,7 @@ class Request:
 
 def eval_file(request: Request, *, as_json: bool, changes: bool, strict: bool) -> None:
     """Evaluate and print; dead letters and warnings go to standard error."""
-    result = evaluate(
-        Path(request.file),
-        request.messages,
-        host=request.host,
-        consistency=request.consistency,
-        event=request.event,
-        catalog=read_catalog(request.catalogs),
-    )
+    result = _evaluated(request)
     report(result.warnings)
     letters = result.dead_letters
     if changes:
@@ -58,6 +52,22 @@ def eval_file(request: Request, *, as_json: bool, changes: bool, strict: bool) -
         show(result.title, rows_table(result.rows, result.type, result.primitive))
     _report_dead_letters(letters)
     raise typer.Exit(WRONG if strict and letters else 0)
+
+
+def _evaluated(request: Request) -> Result:
+    if request.file == request.messages == "-":
+        reason = "standard input cannot be both the query and the messages"
+        raise StreamError(Diagnostic(CANNOT_READ, reason))
+    catalog = read_catalog(request.catalogs)
+    with working("evaluating"):
+        return evaluate(
+            Path(request.file),
+            request.messages,
+            host=request.host,
+            consistency=request.consistency,
+            event=request.event,
+            catalog=catalog,
+        )
 
 
 def _print_changes(result: Result, said: Sequence[Change], *, as_json: bool) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 from cedr.connect.tables import Table
@@ -48,3 +49,15 @@ def progress(items: Sequence[T], what: str) -> Iterable[T]:
     from rich.progress import track
 
     return track(items, description=what, console=Console(stderr=True), transient=True)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Shows on standard error that something goes on, where that is a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield

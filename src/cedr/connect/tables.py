@@ -18,6 +18,7 @@ from cedr.model.stream import Change, Guarantee, Insert, Message, Retract, defau
 from cedr.model.time import FOREVER, MINUTE, Time, format_time, format_timestamp
 
 HEADER = ("ID", "Vs", "Ve", "Os", "Oe", "Rt", "cbt[]")
+_NAMES = frozenset({"ID", "cbt[]", "K", "type"})
 _MADE_ID = 32
 _FIRST_TIMESTAMP = 10**14
 """From here on (1973) a number of microseconds is taken for a timestamp; tests and examples count in small ticks."""
@@ -54,7 +55,7 @@ def rows_table(rows: Sequence[Event], event_type: EventType | None, primitive: C
     clock = Clock.of(rows)
     cells = tuple((*_header(row, clock, primitive), *_payload(row, columns, clock)) for row in rows)
     heads = (*HEADER, *columns)
-    return Table(heads, cells, _numbers(cells, len(heads)), clock.note)
+    return Table(heads, cells, _numbers(heads, cells), clock.note)
 
 
 def changes_table(changes: Sequence[Change], event_type: EventType | None, primitive: Collection[str]) -> Table:
@@ -64,7 +65,7 @@ def changes_table(changes: Sequence[Change], event_type: EventType | None, primi
     clock = Clock.of(rows)
     cells = tuple(_change(change, clock, columns, primitive) for change in changes)
     heads = ("Cs", "change", *HEADER, *columns)
-    return Table(heads, cells, _numbers(cells, len(heads)), clock.note)
+    return Table(heads, cells, _numbers(heads, cells), clock.note)
 
 
 def messages_table(messages: Iterable[tuple[int, Message]]) -> Table:
@@ -79,7 +80,7 @@ def messages_table(messages: Iterable[tuple[int, Message]]) -> Table:
             row = rows[message.lineage_key] = restated(row, message)
         cells.append((str(cedr_time), *_message(message, row, clock)))
     heads = ("Cs", "message", "type", "ID", "Vs", "Ve", "Os", "Oe", "K", "payload")
-    return Table(heads, tuple(cells), _numbers(cells, len(heads)), clock.note)
+    return Table(heads, tuple(cells), _numbers(heads, cells), clock.note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +183,10 @@ def _cell(value: Value, data_type: DataType, clock: Clock) -> str:
     return str(as_json(value))
 
 
-def _numbers(rows: Sequence[Sequence[str]], width: int) -> frozenset[int]:
-    """The columns that hold numbers only."""
-    return frozenset(i for i in range(width) if rows and all(_number(row[i]) for row in rows))
+def _numbers(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> frozenset[int]:
+    """The columns that hold numbers only; names are no numbers, even of digits."""
+    columns = (i for i, head in enumerate(heads) if head not in _NAMES)
+    return frozenset(i for i in columns if rows and all(_number(row[i]) for row in rows))
 
 
 def _number(cell: str) -> bool:

@@ -1,12 +1,12 @@
 """Tree to text: one stable, readable form that parses back to the same tree.
 
-Paper: Section 3.  What fits on a line stays on it; an operator that does not has one operand on each line.
+Paper: Section 3.  What fits on a line stays on it; an operator that does not has one operand on each line.  Lines are
+never indented afterwards: a quoted name or a text may hold line ends of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from textwrap import indent
 
 from cedr.expression.render import quote_name
 from cedr.expression.render import render as render_expression
@@ -57,7 +57,7 @@ def render(tree: File | Statement) -> str:
 
 def _type(declaration: TypeDeclaration) -> str:
     attributes = [f"{quote_name(attribute.name)} {attribute.type}" for attribute in declaration.attributes]
-    text = _call(f"TYPE {quote_name(declaration.name)} ", attributes)
+    text = f"TYPE {quote_name(declaration.name)} ({_listed(attributes, 2)})"
     if declaration.revisable == 0:
         return text
     until = "" if declaration.revisable == FOREVER else f" FOR {format_duration(declaration.revisable)}"
@@ -66,7 +66,7 @@ def _type(declaration: TypeDeclaration) -> str:
 
 def _query(query: Query) -> Iterator[str]:
     yield f"EVENT {quote_name(query.name)}"
-    yield from _pattern_body(query.body) if isinstance(query.body, PatternBody) else _algebra_body(query.body)
+    yield from _pattern_body(query.body) if isinstance(query.body, PatternBody) else _algebra_body(query.body, 0)
     if query.consistency is not None:
         yield f"CONSISTENCY {query.consistency}"
     if query.occurrence_slice is not None:
@@ -88,20 +88,26 @@ def _time(time: Time) -> str:
 
 
 def _pattern_body(body: PatternBody) -> Iterator[str]:
-    yield f"WHEN {render_pattern(body.pattern)}"
+    yield f"WHEN {_parameter(body.pattern, 0)}"
     if body.valid is not None:
         yield f"VALID {body.valid.value}"
     if body.where:
         yield "WHERE " + "\n  AND ".join(render_conjunct(conjunct) for conjunct in body.where)
     if body.output:
-        yield "OUTPUT " + _listed(map(_item, body.output))
+        yield "OUTPUT " + _listed([_item(item) for item in body.output], 7)
 
 
 def render_pattern(parameter: Parameter) -> str:
-    """A pattern, or a parameter of one, as text."""
+    """A pattern, or a parameter of one, on one line."""
+    return _parameter(parameter, None)
+
+
+def _parameter(parameter: Parameter, margin: int | None) -> str:
     words = [parameter.selection.value] if parameter.selection else []
     expression = parameter.expression
-    words.append(quote_name(expression.name) if isinstance(expression, TypeReference) else _operator(expression))
+    words.append(
+        quote_name(expression.name) if isinstance(expression, TypeReference) else _operator(expression, margin)
+    )
     if parameter.variable is not None:
         words.append(f"AS {quote_name(parameter.variable)}")
     if parameter.consumption is not None:
@@ -111,8 +117,18 @@ def render_pattern(parameter: Parameter) -> str:
     return " ".join(words)
 
 
-def _operator(operator: Operator) -> str:
-    parts = [render_pattern(operand) for operand, _ in operands(operator)]
+def _operator(operator: Operator, margin: int | None) -> str:
+    """On one line if that fits or there is no margin, else with the operands two further in."""
+    line = f"{operator_name(operator)}({', '.join(_arguments(operator, None))})"
+    if margin is not None and margin + len(line) > _WIDTH:
+        pad = "\n" + " " * margin
+        parts = f",{pad}  ".join(_arguments(operator, margin + 2))
+        line = f"{operator_name(operator)}({pad}  {parts}{pad})"
+    return line + (" DISJOINT" if operator.disjoint else "")
+
+
+def _arguments(operator: Operator, margin: int | None) -> list[str]:
+    parts = [_parameter(operand, margin) for operand, _ in operands(operator)]
     match operator:
         case syntax.AtLeast() | syntax.AtMost():
             parts.insert(0, str(operator.count))
@@ -123,7 +139,7 @@ def _operator(operator: Operator) -> str:
     scope = getattr(operator, "scope", None)
     if scope is not None:
         parts.append(format_duration(scope))
-    return _call(operator_name(operator), parts) + (" DISJOINT" if operator.disjoint else "")
+    return parts
 
 
 def render_conjunct(conjunct: Conjunct) -> str:
@@ -143,33 +159,35 @@ def render_conjunct(conjunct: Conjunct) -> str:
 # -- algebra ----------------------------------------------------------------------------------------------------------
 
 
-def _algebra_body(body: AlgebraBody) -> Iterator[str]:
-    yield f"FROM {_source(body.source)}"
+def _algebra_body(body: AlgebraBody, margin: int) -> Iterator[str]:
+    yield f"FROM {_source(body.source, margin)}"
     if body.where is not None:
         yield f"WHERE {render_expression(body.where)}"
     if body.window is not None:
         yield f"WINDOW {_window(body.window)}"
     if body.group_by is not None:
-        yield "GROUP BY " + _listed(map(_item, body.group_by))
+        yield "GROUP BY " + _listed([_item(item) for item in body.group_by], margin + 9)
     if body.having is not None:
         yield f"HAVING {render_expression(body.having)}"
     if body.output:
-        yield f"OUTPUT {'DISTINCT ' if body.distinct else ''}" + _listed(map(_item, body.output))
+        items = _listed([_item(item) for item in body.output], margin + 7)
+        yield f"OUTPUT {'DISTINCT ' if body.distinct else ''}{items}"
 
 
-def _source(source: RelationSource) -> str:
+def _source(source: RelationSource, margin: int) -> str:
+    pad = "\n" + " " * margin
     match source:
         case StreamSource():
             alias = "" if source.variable is None else f" AS {quote_name(source.variable)}"
             return quote_name(source.name) + alias
         case Subquery():
-            body = indent("\n".join(_algebra_body(source.body)), "  ")
-            return f"(\n{body}\n) AS {quote_name(source.variable)}"
+            body = f"{pad}  ".join(_algebra_body(source.body, margin + 2))
+            return f"({pad}  {body}{pad}) AS {quote_name(source.variable)}"
         case syntax.JoinSource():
-            on = render_expression(source.predicate)
-            return f"{_source(source.left)}\n  {source.kind.value} {_source(source.right)} ON {on}"
-    word = "UNION" if isinstance(source, syntax.UnionSource) else "EXCEPT"
-    return f"{_source(source.left)}\n  {word} {_source(source.right)}"
+            word, on = source.kind.value, f" ON {render_expression(source.predicate)}"
+        case _:
+            word, on = ("UNION" if isinstance(source, syntax.UnionSource) else "EXCEPT"), ""
+    return f"{_source(source.left, margin)}{pad}  {word} {_source(source.right, margin + 2)}{on}"
 
 
 def _window(window: Window) -> str:
@@ -195,14 +213,6 @@ def _item(item: OutputItem | GroupItem) -> str:
     return render_expression(expression) + ("" if item.name is None else f" AS {quote_name(item.name)}")
 
 
-def _listed(items: Iterator[str] | map[str]) -> str:
-    parts = list(items)
+def _listed(parts: Sequence[str], margin: int) -> str:
     line = ", ".join(parts)
-    return line if len(line) <= _WIDTH else ",\n       ".join(parts)
-
-
-def _call(head: str, parts: Sequence[str]) -> str:
-    line = f"{head}({', '.join(parts)})"
-    if len(line) <= _WIDTH and "\n" not in line:
-        return line
-    return f"{head}(\n" + indent(",\n".join(parts), "  ") + "\n)"
+    return line if margin + len(line) <= _WIDTH else (",\n" + " " * margin).join(parts)

@@ -6,6 +6,8 @@ Paper: Section 6, after Definition 12: ``W_wl(S) = Π_Vs,min(Ve-Vs,wl)(S)``, "ho
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from cedr.errors import Span
 from cedr.expression.tree import Binary, Call, Expression, Header, HeaderField, Literal
 from cedr.model.schema import DataType
@@ -51,7 +53,7 @@ def _deletes() -> tuple[Expression, Expression]:
     return VE, _ticks(FOREVER)
 
 
-_DEFINITIONS = {
+_DEFINITIONS: dict[str, Callable[..., tuple[Expression, Expression]]] = {
     "MOVING": _moving,
     "HOPPING": _hopping,
     "TUMBLING": _hopping,
