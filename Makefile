@@ -63,7 +63,7 @@ types: $(READY) ## mypy, strict, on src
 	@echo "types: clean"
 
 layers: $(READY) ## imports only point backwards (import-linter)
-	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/lint-imports --no-logo --no-cache
 
 unit: $(READY) ## the fast tests: no JVM, few examples for each property
 	@HYPOTHESIS_PROFILE=check $(PYTEST) -q -n auto -m "$(FAST)" $(ARGS)

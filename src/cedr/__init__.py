@@ -13,6 +13,35 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cedr.builder.columns import Column as Column
+    from cedr.builder.columns import aggregate as aggregate
+    from cedr.builder.columns import call as call
+    from cedr.builder.columns import col as col
+    from cedr.builder.columns import expr as expr
+    from cedr.builder.columns import lit as lit
+    from cedr.builder.patterns import Pattern as Pattern
+    from cedr.builder.patterns import all_of as all_of
+    from cedr.builder.patterns import any_of as any_of
+    from cedr.builder.patterns import at_least as at_least
+    from cedr.builder.patterns import at_most as at_most
+    from cedr.builder.patterns import attribute_equals as attribute_equals
+    from cedr.builder.patterns import cancel_when as cancel_when
+    from cedr.builder.patterns import correlation_key as correlation_key
+    from cedr.builder.patterns import event as event
+    from cedr.builder.patterns import not_ as not_
+    from cedr.builder.patterns import sequence as sequence
+    from cedr.builder.patterns import unless as unless
+    from cedr.builder.patterns import use as use
+    from cedr.builder.streams import Stream as Stream
+    from cedr.builder.streams import coalesced as coalesced
+    from cedr.builder.streams import deletes as deletes
+    from cedr.builder.streams import hopping as hopping
+    from cedr.builder.streams import inserts as inserts
+    from cedr.builder.streams import lifetime as lifetime
+    from cedr.builder.streams import moving as moving
+    from cedr.builder.streams import session as session
+    from cedr.builder.streams import stream as stream
+    from cedr.builder.streams import tumbling as tumbling
     from cedr.connect.messages import read_messages as read_messages
     from cedr.errors import CedrError as CedrError
     from cedr.errors import Diagnostic as Diagnostic
@@ -51,6 +80,34 @@ if TYPE_CHECKING:
     explain = explain_query
 
 _MODULES = {
+    "cedr.builder.columns": ("Column", "aggregate", "call", "col", "expr", "lit"),
+    "cedr.builder.patterns": (
+        "Pattern",
+        "all_of",
+        "any_of",
+        "at_least",
+        "at_most",
+        "attribute_equals",
+        "cancel_when",
+        "correlation_key",
+        "event",
+        "not_",
+        "sequence",
+        "unless",
+        "use",
+    ),
+    "cedr.builder.streams": (
+        "Stream",
+        "coalesced",
+        "deletes",
+        "hopping",
+        "inserts",
+        "lifetime",
+        "moving",
+        "session",
+        "stream",
+        "tumbling",
+    ),
     "cedr.connect.messages": ("read_messages",),
     "cedr.errors": (
         "CedrError",

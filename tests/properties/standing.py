@@ -7,6 +7,8 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from hypothesis import strategies as st
+
 from cedr.language.syntax import File
 from cedr.model.equivalence import projected
 from cedr.model.event import Event
@@ -20,7 +22,23 @@ from cedr.plan.compile import compile_file
 from cedr.plan.logical import Node
 from cedr.semantics.evaluate import evaluate
 from cedr.semantics.levels import Reference
+from cedr.testing import strategies as some
 from cedr.testing.histories import History, tables_of
+
+PLAIN, REVISABLE = some.small_catalog("A", "B"), some.small_catalog("A", "B", revisable=FOREVER)
+"""Two types only, and times close together: so that things happen."""
+FILES = st.one_of(some.patterns(PLAIN, depth=1, revisable=True), some.patterns(PLAIN, depth=2, revisable=True))
+HISTORIES = some.histories(PLAIN, min_size=3, max_size=6, max_time=5)
+REVISED = some.revised_histories(REVISABLE, min_size=1, max_size=4, max_time=5)
+
+
+def arriving(histories: st.SearchStrategy[History], *, revised: bool = True) -> st.SearchStrategy[Story]:
+    """Histories, each with a way to arrive that ends with a guarantee of everything."""
+    return histories.flatmap(lambda h: st.tuples(st.just(h), some.arrivals(h, revised=revised, final=True)))
+
+
+Story = tuple[History, list[list[Message]]]
+"""A history and the batches in which it arrives."""
 
 
 class Step(NamedTuple):

@@ -326,9 +326,9 @@ class ExpressionBuilder(Building):
         return self._made(Literal(value, DataType.DATE, span=span))
 
 
-def _over(left: Expression, right: Expression) -> Span | None:
-    if left.span is None or right.span is None:
-        return None
+def _over(left: Expression, right: Expression) -> Span:
+    assert left.span is not None
+    assert right.span is not None
     return Span(left.span.source, left.span.start, right.span.end)
 
 

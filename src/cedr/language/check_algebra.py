@@ -69,7 +69,8 @@ class AlgebraCheck:
         if body.output is not None:
             output = named([replace(item, expression=names.resolve(item.expression)) for item in body.output])
         elif grouped:
-            output = tuple(OutputItem(item.expression, item.name, span=item.span) for item in groups or ())
+            keys = {item.name: OutputItem(item.expression, item.name, span=item.span) for item in groups or ()}
+            output = tuple(keys.values())
         else:
             output = all_fields(checked.variables, prefixed=checked.joined, span=body.span)
         return replace(

@@ -2,7 +2,8 @@
 
 A word is a keyword only where the grammar has that keyword; where it has a name, it is a name.  Where both are
 possible the keyword wins, except for words that are keywords only in front of something: ``SEQUENCE`` in front of a
-parenthesis, ``DATE`` in front of a string, ``LAST`` in front of an event expression.
+parenthesis, ``DATE`` in front of a string, ``LAST`` in front of an event expression.  In front of a dot every word is
+a name.
 """
 
 from __future__ import annotations
@@ -24,6 +25,25 @@ _BEFORE_PARENTHESIS = frozenset(
 _BEFORE_STRING = frozenset({"TIMESTAMP", "DATE"})
 _BEFORE_EVENT = frozenset({"EACH", "FIRST", "LAST"})
 _AFTER_EVENT = frozenset({"AS", "REUSE", "CONSUME", "WEIGHT"})
+_CLAUSES = frozenset(
+    (
+        *(
+            "WHEN",
+            "WHERE",
+            "OUTPUT",
+            "FROM",
+            "WINDOW",
+            "GROUP",
+            "HAVING",
+            "CONSISTENCY",
+            "JOIN",
+            "UNION",
+            "EXCEPT",
+            "ON",
+        ),
+        *("AND", "OR", "IS", "IN", "LIKE", "BETWEEN", "THEN", "ELSE", "END", "AS", "DIV"),
+    )
+)
 _TIME_STARTS = frozenset({"TIMESTAMP", "FOREVER", "-"})
 _END = "$END"
 
@@ -92,9 +112,8 @@ class Parser:
             if build is None:
                 states[-1] = self._passed(states[-2], states[-1], terminal)
                 continue
-            made = build(values[-size:] if size else [])
-            if size:
-                del states[-size:], values[-size:]
+            made = build(values[-size:])  # no rule of the grammar is empty
+            del states[-size:], values[-size:]
             values.append(made)
             states.append(tables[states[-1]][origin])  # type: ignore[arg-type]  # a state, after a rule
 
@@ -123,9 +142,13 @@ class Parser:
         if word == "AS" and "AS_OF" in table and _as_of(tokens, position):
             return "AS_OF", 2
         keyword = self.terminals.get(word)
-        if keyword is not None and keyword in table and ("NAME" not in table or _keyword_here(word, tokens, position)):
-            return keyword, 1
-        return "NAME", 1
+        if keyword is None:
+            return "NAME", 1
+        if keyword in table:
+            taken = "NAME" not in table or _keyword_here(word, tokens, position)
+        else:
+            taken = _out_of_place(word, tokens, position, table)
+        return (keyword if taken else "NAME"), 1
 
     def _expected(self, states: list[int]) -> frozenset[str]:
         """The terminals that could have stood here, keywords and signs as they are written."""
@@ -154,12 +177,14 @@ def _as_of(tokens: Sequence[Token], position: int) -> bool:
     following, then = _following(tokens, position), _following(tokens, position + 1)
     if following is None or following.word != "OF":
         return False
-    return then is None or then.kind == "INTEGER" or then.word in _TIME_STARTS
+    return then is not None and (then.kind == "INTEGER" or then.word in _TIME_STARTS)
 
 
 def _keyword_here(word: str, tokens: Sequence[Token], position: int) -> bool:
     """Whether a word that could be a keyword or a name is the keyword."""
     following = _following(tokens, position)
+    if following is not None and following.word == ".":
+        return False
     if word in _BEFORE_PARENTHESIS:
         return following is not None and following.word == "("
     if word in _BEFORE_STRING:
@@ -169,6 +194,25 @@ def _keyword_here(word: str, tokens: Sequence[Token], position: int) -> bool:
     if word == "CASE":
         return following is not None and following.word == "WHEN"
     return True
+
+
+def _out_of_place(word: str, tokens: Sequence[Token], position: int, table: Mapping[str, Any]) -> bool:
+    """Whether a word is a keyword although the grammar has none here: so that the message is about what is missing."""
+    if begins(tokens, position):
+        return True
+    following = _following(tokens, position)
+    at_start = "CASE" in table or "SEQUENCE" in table
+    return at_start and word in _CLAUSES and not (following is not None and following.word == ".")
+
+
+def begins(tokens: Sequence[Token], position: int) -> bool:
+    """Whether a statement seems to begin here: EVENT name WHEN, EVENT name FROM or TYPE name (."""
+    if tokens[position].word not in ("EVENT", "TYPE"):
+        return False
+    name, then = _following(tokens, position), _following(tokens, position + 1)
+    if name is None or then is None or name.kind not in (WORD, QUOTED):
+        return False
+    return then.word in (("WHEN", "FROM") if tokens[position].word == "EVENT" else ("(",))
 
 
 @cache

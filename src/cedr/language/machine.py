@@ -83,8 +83,7 @@ def _cache() -> str | None:
 
 
 def _folders() -> Iterator[Path]:
-    if not sys.dont_write_bytecode:
-        yield Path(cache_from_source(__file__)).parent
+    yield Path(cache_from_source(__file__)).parent
     base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
     if base:
         yield Path(base) / "cedr"

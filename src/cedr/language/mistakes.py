@@ -96,8 +96,6 @@ def _hint(tokens: Sequence[Token], position: int, expected: frozenset[str]) -> s
         return "double quotes are for names; texts stand in single quotes"
     if token.kind == WORD and "NAME" in expected:
         return f'a name that is also a keyword is written in double quotes: "{token.value}"'
-    if token.word == ";":
-        return "the statement is not complete"
     return ""
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from cedr.errors import Diagnostic, LanguageError, Source, Span
-from cedr.language.lexer import Rejected, parser
+from cedr.language.lexer import Rejected, begins, parser
 from cedr.language.mistakes import syntax_error, unexpected_character, unterminated
 from cedr.language.syntax import File, Statement
 from cedr.language.tokens import BAD, QUOTED, UNTERMINATED, WORD, Token, tokens
@@ -120,15 +120,8 @@ def _parse_from(statement: Sequence[Token], start: int, parsed: Parsed) -> int |
     return None
 
 
-def _begins(found: Sequence[Token], i: int) -> bool:
-    """Whether a statement seems to begin at a token: EVENT name WHEN, EVENT name FROM or TYPE name (."""
-    if found[i].word not in ("EVENT", "TYPE") or i + 2 >= len(found) or found[i + 1].kind not in (WORD, QUOTED):
-        return False
-    return found[i + 2].word in (("WHEN", "FROM") if found[i].word == "EVENT" else ("(",))
-
-
 def _beginning(found: Sequence[Token], start: int) -> int | None:
-    return next((i for i in range(start, len(found)) if _begins(found, i)), None)
+    return next((i for i in range(start, len(found)) if begins(found, i)), None)
 
 
 def _names(found: Sequence[Token]) -> set[str]:

@@ -77,12 +77,13 @@ class SourceCheck:
 
     def _join(self, source: JoinSource) -> CheckedSource:
         left, right = self._checked(source.left), self._checked(source.right)
+        both = {variable.name: variable for variable in left.variables}
         for variable in right.variables:
-            for first in left.variables:
-                if first.name == variable.name:
-                    self._bound_twice(variable, first)
-        predicate = self._on(source.predicate, (*left.variables, *right.variables))
-        bound = left.variables if source.kind is JoinKind.ANTI else (*left.variables, *right.variables)
+            if variable.name in both:
+                self._bound_twice(variable, both[variable.name])
+            both.setdefault(variable.name, variable)
+        predicate = self._on(source.predicate, tuple(both.values()))
+        bound = left.variables if source.kind is JoinKind.ANTI else tuple(both.values())
         resolved = replace(source, left=left.source, right=right.source, predicate=predicate)
         return CheckedSource(resolved, bound, joined=left.joined or source.kind is not JoinKind.ANTI)
 

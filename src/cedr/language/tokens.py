@@ -70,9 +70,6 @@ class Token:
         """The place of the token."""
         return Span(self.source, self.start, self.end)
 
-    def __repr__(self) -> str:
-        return f"Token({self.kind}, {self.value!r})"
-
 
 def tokens(source: Source) -> Iterator[Token]:
     """All tokens of a text, in order."""

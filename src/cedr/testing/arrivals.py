@@ -70,7 +70,7 @@ def arrival_orders(messages: Sequence[Message]) -> st.SearchStrategy[Batches]:
 
 def batched(messages: Sequence[Message]) -> st.SearchStrategy[Batches]:
     """The messages in their order, cut into batches."""
-    cuts = st.lists(st.booleans(), min_size=len(messages), max_size=len(messages))
+    cuts = st.lists(st.sampled_from((True, True, False)), min_size=len(messages), max_size=len(messages))
     return cuts.map(lambda ends: _cut(messages, ends))
 
 
@@ -83,7 +83,7 @@ def _cut(messages: Sequence[Message], ends: Sequence[bool]) -> Batches:
     return [batch for batch in batches if batch]
 
 
-def nearly_ordered(messages: Sequence[Message], *, displaced: int = 3) -> st.SearchStrategy[list[Message]]:
+def nearly_ordered(messages: Sequence[Message], *, displaced: int = 5) -> st.SearchStrategy[list[Message]]:
     """The messages in the order of Sync, each late by up to ``displaced``."""
     syncs = syncs_of(messages)
     delays = st.lists(st.integers(0, displaced), min_size=len(messages), max_size=len(messages))

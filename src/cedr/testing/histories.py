@@ -35,8 +35,8 @@ def small_catalog(*names: str, revisable: int = 0) -> Catalog:
 
 
 _DOMAINS: Mapping[DataType, tuple[Value, ...]] = {
-    DataType.INTEGER: (1, 2, 0, None),
-    DataType.STRING: ("a", "b", None),
+    DataType.INTEGER: (1, 1, 2, 1, 2, None),
+    DataType.STRING: ("a", "b", "a", None),
     DataType.FLOAT: (1.5, 2.0, -0.5, None),
     DataType.DECIMAL: (Decimal("1.5"), Decimal(2), None),
     DataType.BOOLEAN: (True, False, None),

@@ -57,10 +57,9 @@ def predicates(seen: Seen, *, revisable: bool = False) -> st.SearchStrategy[Expr
     With ``revisable`` also over Os and Oe.
     """
     headers = ("Vs", "Vs", "Ve", "Rt", "ID", *(("Os", "Oe") if revisable else ()))
-    leaf = st.sampled_from(seen.leaves)
-    pair = st.tuples(leaf, leaf)
-    any_pair = st.tuples(*[st.sampled_from(seen.leaves + seen.composites)] * 2)
-    comparison = st.sampled_from(("=", "<>", "<", "<=", ">", ">="))
+    leaf, pair = st.sampled_from(seen.leaves), _pairs(seen.leaves)
+    any_pair = _pairs(seen.leaves + seen.composites)
+    comparison = st.sampled_from(("<=", ">=", "=", "<>", "<", ">"))
     number = st.integers(0, 2).map(integer)
     return st.one_of(
         pair.map(lambda p: Binary("=", name(p[0], "k"), name(p[1], "k"))),
@@ -73,6 +72,12 @@ def predicates(seen: Seen, *, revisable: bool = False) -> st.SearchStrategy[Expr
         pair.map(lambda p: Between(name(p[0], "v"), integer(0), name(p[1], "k"))),
         st.builds(_times, any_pair, st.sampled_from(headers), st.integers(0, 3)),
     )
+
+
+def _pairs(variables: Sequence[str]) -> st.SearchStrategy[tuple[str, str]]:
+    """Two variables, different ones where there are two."""
+    different = [(one, other) for one in variables for other in variables if one != other]
+    return st.sampled_from(different or [(one, one) for one in variables])
 
 
 def _times(pair: tuple[str, str], header: str, more: int) -> Expression:
@@ -113,7 +118,7 @@ class _Pattern:
         return Parameter(operator), seen
 
     def operator(self, depth: int) -> tuple[Operator, Seen]:
-        kinds = (self.several, self.several, self.chosen, self.unless, self.negation, self.cancel)
+        kinds = (self.several, self.unless, self.several, self.chosen, self.unless, self.negation, self.cancel)
         return self.draw(st.sampled_from(kinds))(depth)
 
     def scope(self) -> int:
@@ -121,7 +126,7 @@ class _Pattern:
 
     def constrain(self, seen: Seen) -> None:
         """Perhaps add a conjunct that acts at this operator."""
-        if seen.leaves and self.chance(2):
+        if seen.leaves and self.chance(3):
             found = self.draw(predicates(seen, revisable=self.revisable))
             self.where.append(syntax.Predicate(found, braces=self.draw(st.booleans())))
 
@@ -198,11 +203,11 @@ class _Pattern:
     def keys(self) -> list[Conjunct]:
         """CorrelationKey and [a EQUAL v].  Reading: R22."""
         found: list[Conjunct] = []
-        if self.chance(3):
+        if self.chance(4):
             found.append(syntax.CorrelationKey("k", self.draw(st.sampled_from(KeyMode))))
-        if self.chance(6):
+        if self.chance(8):
             found.append(syntax.AttributeEquals("k", integer(1)))
-        if self.chance(6):
+        if self.chance(8):
             found.append(syntax.CorrelationKey("s", KeyMode.EQUAL))
         return found
 

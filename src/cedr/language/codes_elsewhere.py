@@ -1,0 +1,45 @@
+"""The codes that are not about the text of a query: message files, evaluation, the command line.
+
+They are made elsewhere and only listed here, so that one page has them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+DEAD_LETTERS: Mapping[str, str] = {
+    "bad-encoding": "is not UTF-8",
+    "bad-json": "is not JSON",
+    "line-too-long": "is longer than a line may be",
+    "bad-message": "is no object, or has a field of the wrong kind",
+    "unknown-message": "is neither insert, retract nor guarantee",
+    "unknown-field": "has a field that does not exist",
+    "missing-field": "lacks a field that is required",
+    "bad-time": "has a time that is neither an integer nor a timestamp",
+    "time-out-of-range": "has a time beyond 64 bits, or one that cannot stand there",
+    "valid-end-before-start": "has Ve before Vs",
+    "occurrence-end-before-start": "has Oe before Os",
+    "wrong-value": "has a value that is not of the attribute's type",
+    "broken-guarantee": "comes after a guarantee that it would not (R39)",
+    "key-reused": "is a second insert under one key, with other content (R41)",
+    "second-live-row": "is a second row of one ID and Os under another key (R41)",
+    "retraction-without-insert": "retracts a key that never came (R41)",
+    "lengthening-retraction": "would move an end later (R3)",
+    "revision-too-late": "revises an event later than its type allows (R37)",
+    "removal-too-late": "removes a modification that a level with finite memory has forgotten (R34)",
+}
+"""What is wrong with a message that becomes a dead letter."""
+
+ELSEWHERE: Mapping[str, str] = {
+    "no-query": "the text has types but no query to evaluate",
+    "unknown-query": "the file has no query of the name that was asked for",
+    "unknown-level": "the consistency level that was asked for does not exist",
+    "unknown-host": "there is no such host to run a query on",
+    "no-messages": "a warning: no message has a type that the query names",
+    "types-not-declared": "a note: without declared types, names are not checked",
+    "cannot-read": "a file is not there, or cannot be read",
+    "too-large": "the input is larger or deeper than can be handled",
+    "endless-rewrite": "our defect: rewriting a plan did not end; please report it",
+    "no-denotation": "our defect: an operator has no meaning; please report it",
+}
+"""What may be wrong before and after."""

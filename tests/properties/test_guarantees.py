@@ -1,0 +1,124 @@
+"""Guarantees in and out: ours are never broken by us, those of others may be broken and corrupt nothing.
+
+Paper: Section 5.  Readings: R33 (several providers), R36, R39, R41.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cedr.language.syntax import File
+from cedr.model.history import HistoryTable
+from cedr.model.intake import Intake
+from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
+from cedr.model.stream import Guarantee, Message
+from cedr.model.time import FOREVER
+from cedr.semantics.evaluate import evaluate
+from cedr.semantics.levels import Reference
+from cedr.testing import strategies as some
+from cedr.testing.arrivals import Batches
+from cedr.testing.histories import History
+from tests.properties.standing import (
+    FILES,
+    HISTORIES,
+    REVISABLE,
+    REVISED,
+    arriving,
+    plan_of,
+    run,
+    said,
+    shown,
+    to,
+    truth,
+)
+
+CATALOG = REVISABLE
+EITHER = st.one_of(HISTORIES, REVISED)
+ARRIVALS = arriving(EITHER).map(lambda story: story[1])
+
+
+@given(FILES, some.levels(), ARRIVALS)
+def test_our_guarantees_are_final(file: File, level: ConsistencyLevel, batches: Batches) -> None:
+    """Reading: R36: g' = t promises that the canonical table to t is final, at every level."""
+    changes, promised = [], list[tuple[int, Counter[object]]]()
+    for step in run(plan_of(file, CATALOG), level, CATALOG, batches):
+        changes += step.changes
+        table = said(changes)
+        for time, before in promised:
+            assert to(table, time) == before
+        promised.append((step.guarantee, to(table, step.guarantee)))
+
+
+@st.composite
+def promising_too_much(draw: st.DrawFn) -> Batches:
+    """Messages with guarantees anywhere, true or not."""
+    history = draw(EITHER)
+    found = draw(some.retraction_paths(history).flatmap(some.arrival_orders))
+    times = st.one_of(st.none(), st.integers(0, 6))
+    return [[m for x in batch for m in _with(x, draw(times))] for batch in found]
+
+
+def _with(message: Message, time: int | None) -> list[Message]:
+    return [message] if time is None else [message, Guarantee(time)]
+
+
+@given(FILES, st.sampled_from((STRONG, MIDDLE)), promising_too_much())
+def test_broken_guarantees_corrupt_nothing(file: File, level: ConsistencyLevel, batches: Batches) -> None:
+    """Reading: R39: what breaks a guarantee is a dead letter; all else is as if it had not been sent."""
+    plan, intake = plan_of(file, CATALOG), Intake(CATALOG)
+    for message in (message for batch in batches for message in batch):
+        intake.receive(message)
+    expected = HistoryTable.from_events(evaluate(plan, intake.rows()))
+    changes = []
+    for step in run(plan, level, CATALOG, batches):
+        changes += step.changes
+        assert to(said(changes), step.guarantee) == to(expected, step.guarantee)
+    dead = {letter.position for letter in step.engine.dead_letters} if batches else set()
+    assert dead == {letter.position for letter in intake.dead_letters(final=True)}
+
+
+def by_provider(history: History) -> st.SearchStrategy[Batches]:
+    """Each stream is a provider of its own that promises only for itself."""
+    apart = []
+    for name in ("A", "B"):
+        own = tuple(row for row in history if row.stream == name)
+        arriving = some.arrivals(own, final=True)
+        apart.append(arriving.map(lambda found, name=name: [[replace(m, provider=name) for m in b] for b in found]))
+    return st.tuples(*apart).flatmap(_interleaved)
+
+
+def _interleaved(streams: tuple[Batches, ...]) -> st.SearchStrategy[Batches]:
+    turns = [number for number, batches in enumerate(streams) for _ in batches]
+    return st.permutations(turns).map(lambda order: _merged(streams, order))
+
+
+def _merged(streams: tuple[Batches, ...], order: list[int]) -> Batches:
+    rest = [iter(batches) for batches in streams]
+    return [next(rest[number]) for number in order]
+
+
+@given(FILES, some.levels(memory=FOREVER), EITHER.flatmap(lambda h: st.tuples(st.just(h), by_provider(h))))
+def test_several_providers(file: File, level: ConsistencyLevel, story: tuple[History, Batches]) -> None:
+    """Reading: R33: of several providers the smallest guarantee counts; until all have spoken there is none."""
+    history, batches = story
+    plan = plan_of(file, CATALOG)
+    engine, expected, changes = Reference(plan, level, CATALOG, ("A", "B")), truth(plan, history), []
+    for number, batch in enumerate(batches, 1):
+        changes += engine.step(batch, number)
+        assert to(said(changes), engine.guarantee) == to(expected, engine.guarantee)
+    assert not engine.dead_letters
+
+
+@given(FILES, ARRIVALS)
+def test_state_behind_the_guarantee_does_not_matter(file: File, batches: Batches) -> None:
+    """Reading: R36: what is said up to g' is the same whether a query began before or was strong all along."""
+    plan = plan_of(file, CATALOG)
+    strong, middle = (list(run(plan, level, CATALOG, batches)) for level in (STRONG, MIDDLE))
+    one, other = ([c for step in steps for c in step.changes] for steps in (strong, middle))
+    assert strong[-1].guarantee == middle[-1].guarantee
+    assert Counter(map(shown, strong[-1].engine.said)) <= Counter(map(shown, middle[-1].engine.said))
+    assert to(said(one), strong[-1].guarantee) == to(said(other), strong[-1].guarantee)

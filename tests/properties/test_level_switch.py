@@ -1,0 +1,87 @@
+"""Switching a running query to another level.
+
+Paper: Section 5, "one can seamlessly switch from one consistency level to another at these points".  Reading: R38.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cedr.language.syntax import File
+from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
+from cedr.model.time import FOREVER
+from cedr.semantics.levels import Reference
+from cedr.testing import strategies as some
+from tests.properties.standing import (
+    FILES,
+    HISTORIES,
+    REVISABLE,
+    REVISED,
+    Story,
+    arriving,
+    plan_of,
+    said,
+    shown,
+    telling,
+    to,
+    truth,
+)
+
+CATALOG = REVISABLE
+ARRIVALS = st.one_of(arriving(HISTORIES), arriving(REVISED))
+REMEMBERING = st.one_of(st.sampled_from((STRONG, MIDDLE)), some.levels(memory=FOREVER))
+
+
+@given(FILES, st.lists(st.one_of(st.none(), REMEMBERING), min_size=1, max_size=8), ARRIVALS)
+def test_promises_survive_switches(file: File, switches: list[ConsistencyLevel | None], story: Story) -> None:
+    """Readings: R35, R38: with M = FOREVER every t <= g' is final, whatever was switched and when."""
+    history, batches = story
+    plan = plan_of(file, CATALOG)
+    engine, expected, changes = Reference(plan, MIDDLE, CATALOG), truth(plan, history), []
+    for number, batch in enumerate(batches):
+        if (level := switches[number % len(switches)]) is not None:
+            engine.switch(level)
+        changes += engine.step(batch, number + 1)
+        assert to(said(changes), engine.guarantee) == to(expected, engine.guarantee)
+
+
+@given(FILES, REMEMBERING, REMEMBERING, st.integers(0, 5), ARRIVALS)
+def test_from_a_sync_point_on_it_is_as_if_the_level_had_always_held(
+    file: File, before: ConsistencyLevel, after: ConsistencyLevel, when: int, story: Story
+) -> None:
+    """Reading: R38: once what was not yet due has been said, the two streams go on alike."""
+    _, batches = story
+    plan = plan_of(file, CATALOG)
+    switched, always = Reference(plan, before, CATALOG), Reference(plan, after, CATALOG)
+    since: int | None = None
+    for number, batch in enumerate(batches, 1):
+        one, other = switched.step(batch, number), always.step(batch, number)
+        if since is not None and number > since + 1:
+            assert Counter(telling(one)) == Counter(telling(other))
+        if since is not None and number > since:
+            assert Counter(map(shown, switched.said)) == Counter(map(shown, always.said))
+        if since is None and number > when and switched.at_sync_point:
+            switched.switch(after)
+            since = number
+
+
+@given(FILES, REMEMBERING, ARRIVALS)
+def test_at_sync_point_waits_for_one(file: File, before: ConsistencyLevel, story: Story) -> None:
+    """Reading: R38: AT SYNC POINT."""
+    _, batches = story
+    engine = Reference(plan_of(file, CATALOG), before, CATALOG)
+    engine.switch(STRONG, at_sync_point=True)
+    levels = []
+    for number, batch in enumerate(batches, 1):
+        engine.step(batch, number)
+        levels.append(engine.level)
+        assert (engine.level == STRONG) == (before == STRONG or STRONG in levels[:-1] or _free(engine))
+    assert all(not (one == STRONG and other != STRONG) for one, other in pairwise(levels))
+
+
+def _free(engine: Reference) -> bool:
+    return all(row.occurrence_start <= engine.guarantee for row in engine.said)
