@@ -100,6 +100,7 @@ def test_hostile_text(text: str, codes: list[str]) -> None:
     assert refused(text) == codes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", ["AND", "OR"])
 @pytest.mark.parametrize("braces", ["", "{}"])
 def test_a_chain_of_ten_thousand_terms(operator: str, braces: str) -> None:

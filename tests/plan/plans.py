@@ -23,16 +23,17 @@ from cedr.expression.tree import (
     Literal,
     conjunction,
 )
-from cedr.model.event import Event, primitive_contributors
+from cedr.model.event import Event, primitive, primitive_contributors
 from cedr.model.modes import JoinKind, Selection, Valid
 from cedr.model.schema import DataType, EventType
+from cedr.model.time import FOREVER, plus
 from cedr.plan import logical
 from cedr.plan.logical import COUNT_NAME, Node
 from cedr.plan.schema import attributes_of
 from cedr.plan.shape import ROW, certain, possible
 from cedr.plan.windows import altered
 from cedr.semantics.evaluate import evaluate
-from cedr.testing.histories import small_catalog
+from cedr.testing.histories import History, small_catalog
 
 PLAIN = small_catalog()
 REVISABLE = small_catalog(revisable=6)
@@ -313,6 +314,28 @@ def _grouped(draw: Draw, node: Node, names: Names) -> Node:
     if not keys:
         counted = (*counted, logical.AggregateColumn(KEY, Aggregate("MIN", (attribute(variable),)), DataType.INTEGER))
     return logical.GroupBy(node, keys, counted, place=names.place("GROUP"))
+
+
+# -- histories --------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def planned_histories(draw: Draw) -> History:
+    """Events that were stated before they became valid, and changed their payload once before that.
+
+    Here a selection makes the most difference to beliefs (R9): it may pass only the second version, which then is the
+    first row of its event.
+    """
+    rows: list[Event] = []
+    for number_ in range(draw(st.integers(2, 4))):
+        stream, start = draw(st.sampled_from("ABC")), draw(st.integers(2, 6))
+        change = draw(st.integers(1, start))
+        end = plus(start, draw(st.sampled_from((1, 3, FOREVER))))
+        first, second = ({KEY: draw(st.sampled_from((0, 1, None))), VALUE: 1, "s": None} for _ in range(2))
+        name = f"e{number_}"
+        rows.append(primitive(stream, name, start, end, occurrence_start=0, occurrence_end=change, payload=first))
+        rows.append(primitive(stream, name, start, end, occurrence_start=change, payload=second))
+    return tuple(rows)
 
 
 # -- what is seen -----------------------------------------------------------------------------------------------------

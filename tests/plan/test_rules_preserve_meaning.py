@@ -22,6 +22,7 @@ from tests.plan.plans import (
     output,
     patterns,
     payload_variables,
+    planned_histories,
     predicates,
     relations,
     result,
@@ -30,7 +31,9 @@ from tests.plan.plans import (
 from tests.plan.templates import TEMPLATES
 
 HISTORIES = st.one_of(
-    histories(PLAIN, min_size=2, max_size=6, max_time=6), revised_histories(REVISABLE, min_size=2, max_size=4)
+    histories(PLAIN, min_size=2, max_size=6, max_time=6),
+    revised_histories(REVISABLE, min_size=2, max_size=4),
+    planned_histories(),
 )
 BOTH = st.sampled_from([Binary(sign, attribute("x"), attribute("y")) for sign in ("=", "<>", "<=")])
 

@@ -104,7 +104,7 @@ def _pattern(draw: st.DrawFn, depth: int, numbers: Iterator[int], *, sc_modes: b
 
 
 @st.composite
-def _several(draw: st.DrawFn, kind: str, parts: list[Drawn], place: str, sc_modes: bool) -> Drawn:  # noqa: FBT001
+def _several(draw: st.DrawFn, kind: str, parts: list[Drawn], place: str, sc_modes: bool) -> Drawn:
     variables = tuple(v for part in parts for v in part.variables)
     consuming = sc_modes and draw(st.sampled_from((False, False, True)))
     disjoint = logical.Disjoint() if sc_modes and draw(st.sampled_from((False, False, False, True))) else None
@@ -143,7 +143,7 @@ def _negation(draw: st.DrawFn, kind: str, part, place: str) -> Drawn:  # type: i
     second = part(2)
     if kind == "NOT":
         parts = [part(n) for n in (3, 4, 5)[: draw(st.integers(2, 3))]]
-        first = draw(_several("SEQUENCE", parts, f"{place}/SEQUENCE", False))  # noqa: FBT003
+        first = draw(_several("SEQUENCE", parts, f"{place}/SEQUENCE", False))
     else:
         first = part(1)
     found = draw(conjuncts((*first.variables, *second.variables)))

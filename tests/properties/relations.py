@@ -38,8 +38,8 @@ def packagings(draw: st.DrawFn, relation: Relation, name: str = "A") -> list[Eve
     rows: list[Event] = []
     for payload, intervals in relation.items():
         for interval in intervals:
-            inside = st.integers(interval.start + 1, interval.end - 1) if interval.end - interval.start > 1 else st.nothing()
-            cuts = draw(st.lists(inside, max_size=2, unique=True)) if interval.end - interval.start > 1 else []
+            inside = range(interval.start + 1, interval.end)
+            cuts = draw(st.lists(st.sampled_from(inside), max_size=2, unique=True)) if inside else []
             rows += chopped(name, payload, interval, cuts, len(rows))
     return rows
 

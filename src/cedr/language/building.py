@@ -7,7 +7,6 @@ Signs and keywords are left out of the parts, except for the rules in ``RAW``, w
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from cedr.errors import Diagnostic, Span
@@ -45,12 +44,10 @@ class Building:
         """Take down an error and go on, so that the others are found too."""
         self.errors.append(Diagnostic(code, primary, span, label, detail, hint))
 
-    def callbacks(self) -> SimpleNamespace:
-        """One function for each rule of the grammar that has a method here."""
-        names = [name for name in dir(self) if not name.startswith("_") and name not in _OWN]
-        return SimpleNamespace(**{name: self._callback(name) for name in names})
-
-    def _callback(self, name: str) -> Callable[[list[Any]], Any]:
+    def callback(self, name: str | None) -> Callable[[list[Any]], Any] | None:
+        """The function that makes the value of a rule of its parts; none for a rule that passes its part on."""
+        if name is None:
+            return None
         method = getattr(self, name)
         if name in self.RAW:
             return lambda children: method(_span(children), *children)
@@ -60,9 +57,6 @@ class Building:
             return method(_span(children), *parts)
 
         return call
-
-
-_OWN = frozenset(dir(Building)) | {"errors", "depths", "edges"}
 
 
 def _span(children: list[Any]) -> Span:

@@ -6,38 +6,22 @@ The page docs/reference/errors.md and the golden messages of the tests are made 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from cedr.errors import Diagnostic, LanguageError
-
-
-@dataclass(frozen=True, slots=True)
-class Code:
-    """One code: its name, a title, what it means and what to do, and an example.
-
-    ``shown`` stands for an example that is too long to print.
-    """
-
-    code: str
-    title: str
-    explanation: str
-    example: str
-    shown: str = ""
-    warning: bool = False
+from cedr.language.check import check_text
+from cedr.language.code import Code
+from cedr.language.codes_elsewhere import DEAD_LETTERS, ELSEWHERE
+from cedr.language.codes_of_meaning import MEANING, WARNINGS
+from cedr.language.codes_of_text import TEXT
 
 
 def all_codes() -> tuple[Code, ...]:
     """All codes, errors before warnings, in the order of the page."""
-    from cedr.language.codes_of_meaning import MEANING, WARNINGS
-    from cedr.language.codes_of_text import TEXT
-
     return (*TEXT, *MEANING, *WARNINGS)
 
 
 def diagnostics(text: str, name: str = "query.cedr") -> tuple[Diagnostic, ...]:
     """Everything that a check says of a text: its errors, or else its warnings."""
-    from cedr.language.check import check_text
-
     try:
         return check_text(text, name).warnings
     except LanguageError as error:
@@ -51,8 +35,6 @@ def message(code: Code) -> str:
 
 def reference_page() -> str:
     """docs/reference/errors.md."""
-    from cedr.language.codes_elsewhere import DEAD_LETTERS, ELSEWHERE
-
     codes = all_codes()
     errors = [code for code in codes if not code.warning]
     warnings = [code for code in codes if code.warning]

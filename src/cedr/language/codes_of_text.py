@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cedr.language.codes import Code
+from cedr.language.code import Code
 from cedr.language.parse import DEEPEST_BRACKETS, LONGEST
 
 TEXT: tuple[Code, ...] = (

@@ -8,16 +8,14 @@ a name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
+from cedr.language.build import Builder
+from cedr.language.tables import Tables, tables
 from cedr.language.tokens import QUOTED, SIGN, WORD, Token
-
-if TYPE_CHECKING:  # the parser is made only when something is parsed
-    from cedr.language.build import Builder
 
 _BEFORE_PARENTHESIS = frozenset(
     ["SEQUENCE", "ALL", "ANY", "ATLEAST", "ATMOST", "UNLESS", "CANCEL-WHEN", "CAST", "EXTRACT", "CORRELATIONKEY"]
@@ -57,76 +55,70 @@ class Rejected(Exception):
         self.expected = expected
 
 
-class Reduce(NamedTuple):
-    """Replace the last ``size`` symbols by ``origin``, made of their values; without ``build`` the value stays."""
-
-    size: int
-    origin: str
-    build: Callable[[list[Any]], Any] | None
+class Many(list[Any]):
+    """The values of a repetition, on their way into the rule that repeats."""
 
 
-Tables = Mapping[int, Mapping[str, "int | Reduce"]]
-"""For each state what to do with a terminal: go to a state, or reduce; and where to go with what was reduced."""
-
-
-@dataclass
 class Parser:
     """The LALR parser, with the builder that it calls; one for the process, so it is used under a lock."""
 
-    tables: Tables
-    start: int
-    end: int
-    builder: Builder
-    terminals: Mapping[str, str]
-    lock: Lock = field(default_factory=Lock)
-    passed: dict[tuple[int, int, str], int] = field(default_factory=dict)
+    def __init__(self, tables: Tables, builder: Builder) -> None:
+        self.states = tables.states
+        self.rules = tables.rules
+        self.start = tables.start
+        self.end = tables.end
+        self.terminals = tables.terminals
+        self.builder = builder
+        self.callbacks = [_collect if rule.repeats else builder.callback(rule.method) for rule in tables.rules]
+        self.passed: dict[tuple[int, int, str], int] = {}
+        self.lock = Lock()
 
     def feed(self, tokens: Sequence[Token]) -> Any:
         """Parse one statement; what the builder made of it.  Raises ``Rejected`` at the first token out of place."""
-        states = [self.start]
+        stack = [self.start]
         values: list[Any] = []
         position, count = 0, len(tokens)
         while position < count:
-            terminal, used = self._terminal(tokens, position, self.tables[states[-1]])
+            terminal, used = self._terminal(tokens, position, self.states[stack[-1]])
             token = tokens[position]
             token.type, token.end = terminal, tokens[position + used - 1].end
-            self._reduce(states, values, terminal, position)
-            states.append(self.tables[states[-1]][terminal])  # type: ignore[arg-type]  # a state, after _reduce
+            stack.append(self._reduce(stack, values, terminal, position))
             values.append(token)
             position += used
-        self._reduce(states, values, _END, count)
+        self._reduce(stack, values, _END, count)
         return values[-1]
 
-    def _reduce(self, states: list[int], values: list[Any], terminal: str, position: int) -> None:
-        """Reduce until the terminal can be shifted, or the whole is reduced."""
-        tables = self.tables
+    def _reduce(self, stack: list[int], values: list[Any], terminal: str, position: int) -> int:
+        """Reduce until the terminal can be shifted, or the whole is reduced; gives the state to go to."""
+        states, rules, callbacks = self.states, self.rules, self.callbacks
         while True:
-            action = tables[states[-1]].get(terminal)
-            if isinstance(action, int):
-                return
+            action = states[stack[-1]].get(terminal)
             if action is None:
-                if terminal is _END and states[-1] == self.end:
-                    return
-                raise Rejected(position, self._expected(states))
-            size, origin, build = action
-            if build is None:
-                states[-1] = self._passed(states[-2], states[-1], terminal)
+                if terminal is _END and stack[-1] == self.end:
+                    return self.end
+                raise Rejected(position, self._expected(stack))
+            if action >= 0:
+                return action
+            size, origin, _, _ = rules[-1 - action]
+            callback = callbacks[-1 - action]
+            if callback is None:
+                stack[-1] = self._passed(stack[-2], stack[-1], terminal)
                 continue
-            made = build(values[-size:])  # no rule of the grammar is empty
-            del states[-size:], values[-size:]
+            made = callback(_flat(values[-size:]))  # no rule of the grammar is empty
+            del stack[-size:], values[-size:]
             values.append(made)
-            states.append(tables[states[-1]][origin])  # type: ignore[arg-type]  # a state, after a rule
+            stack.append(states[stack[-1]][origin])
 
     def _passed(self, below: int, state: int, terminal: str) -> int:
         """The state after all reductions that only pass a value on: from a name up to an expression there are ten."""
         known = self.passed.get((below, state, terminal))
         if known is not None:
             return known
-        found: Any = state
-        while isinstance(action := self.tables[found].get(terminal), Reduce) and action.build is None:
-            found = self.tables[below][action.origin]
+        found = state
+        while (action := self.states[found].get(terminal, 0)) < 0 and self.callbacks[-1 - action] is None:
+            found = self.states[below][self.rules[-1 - action].origin]
         self.passed[below, state, terminal] = found
-        return int(found)
+        return found
 
     def _terminal(self, tokens: Sequence[Token], position: int, table: Mapping[str, Any]) -> tuple[str, int]:
         """The terminal that the next token is, and how many tokens make it."""
@@ -150,22 +142,39 @@ class Parser:
             taken = _out_of_place(word, tokens, position, table)
         return (keyword if taken else "NAME"), 1
 
-    def _expected(self, states: list[int]) -> frozenset[str]:
+    def _expected(self, stack: list[int]) -> frozenset[str]:
         """The terminals that could have stood here, keywords and signs as they are written."""
         written = {name: text for text, name in self.terminals.items()}
-        here = [name for name in self.tables[states[-1]] if name.isupper()]
-        return frozenset(written.get(name, name) for name in here if self._shifts(list(states), name))
+        here = [name for name in self.states[stack[-1]] if name.isupper()]
+        return frozenset(written.get(name, name) for name in here if self._shifts(list(stack), name))
 
-    def _shifts(self, states: list[int], terminal: str) -> bool:
+    def _shifts(self, stack: list[int], terminal: str) -> bool:
         """Whether a terminal is shifted after all reductions: a look-ahead may hold some that are not."""
         while True:
-            action = self.tables[states[-1]].get(terminal)
-            if not isinstance(action, Reduce):
-                return action is not None or (terminal == _END and states[-1] == self.end)
-            del states[len(states) - action.size :]
-            following = self.tables[states[-1]][action.origin]
-            assert isinstance(following, int)
-            states.append(following)
+            action = self.states[stack[-1]].get(terminal)
+            if action is None or action >= 0:
+                return action is not None or (terminal == _END and stack[-1] == self.end)
+            rule = self.rules[-1 - action]
+            del stack[-rule.size :]
+            stack.append(self.states[stack[-1]][rule.origin])
+
+
+def _flat(values: list[Any]) -> list[Any]:
+    """The values with those of repetitions in their place."""
+    if not any(type(value) is Many for value in values):
+        return values
+    first, *rest = values
+    flat = first if type(first) is Many else Many([first])  # a long repetition grows in place
+    for value in rest:
+        if type(value) is Many:
+            flat.extend(value)
+        else:
+            flat.append(value)
+    return flat
+
+
+def _collect(values: list[Any]) -> Many:
+    return values if isinstance(values, Many) else Many(values)
 
 
 def _following(tokens: Sequence[Token], position: int) -> Token | None:
@@ -218,9 +227,7 @@ def begins(tokens: Sequence[Token], position: int) -> bool:
 @cache
 def parser() -> Parser:
     """The parser, made at its first use."""
-    from cedr.language.machine import machine
-
-    return machine()
+    return Parser(tables(), Builder())
 
 
 def keywords() -> frozenset[str]:

@@ -149,12 +149,10 @@ def _story(event_type: EventType, drawn: list[_Version], in_time: bool) -> tuple
                 continue
             start, bound = os, plus(os, event_type.revisable)
         smallest = min(smallest, start)
-        end = plus(os, closing) if 0 < closing and plus(os, closing) <= bound else FOREVER
+        end = plus(os, closing) if closing > 0 and plus(os, closing) <= bound else FOREVER
         valid_end = plus(start, length)
         versions.append(
-            primitive(
-                event_type.name, "e", start, valid_end, occurrence_start=os, occurrence_end=end, payload=payload
-            )
+            primitive(event_type.name, "e", start, valid_end, occurrence_start=os, occurrence_end=end, payload=payload)
         )
     following = [*(row.occurrence_start for row in versions[1:]), FOREVER]
     closed = (min(row.occurrence_end, start) for row, start in zip(versions, following, strict=True))

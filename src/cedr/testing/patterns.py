@@ -189,7 +189,9 @@ class _Pattern:
         inside = [self.operand(max(0, depth - 2)) for _ in range(self.draw(st.integers(2, 3)))]
         seen = sum((one for _, one in inside), NOTHING)
         self.constrain(seen + hidden)
-        sequence = syntax.Sequence(self.moded([p for p, _ in inside], ahead_from=len(inside) - 1, bounded=True), self.scope())
+        sequence = syntax.Sequence(
+            self.moded([p for p, _ in inside], ahead_from=len(inside) - 1, bounded=True), self.scope()
+        )
         return syntax.Not(negated, Parameter(sequence), disjoint=self.sc_modes and self.chance(5)), seen
 
     def cancel(self, depth: int) -> tuple[Operator, Seen]:

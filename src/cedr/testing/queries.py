@@ -10,10 +10,19 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from cedr.language.syntax import AttributeDeclaration, File, Query, TypeDeclaration
+from cedr.language.syntax import (
+    AlgebraBody,
+    AttributeDeclaration,
+    File,
+    PatternBody,
+    Query,
+    Statement,
+    TypeDeclaration,
+)
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
 from cedr.model.schema import Catalog
 from cedr.model.time import FOREVER, Time
+from cedr.testing.histories import small_catalog
 from cedr.testing.patterns import pattern_bodies
 from cedr.testing.relations import relation_bodies
 
@@ -37,39 +46,41 @@ def slices() -> st.SearchStrategy[tuple[Time, Time]]:
     )
 
 
+Slices = tuple[tuple[Time, Time] | None, tuple[Time, Time] | None]
+"""``@`` and ``#``, or nothing."""
+
+
 def patterns(
     catalog: Catalog, *, depth: int = 3, sc_modes: bool = True, sliced: bool = False, revisable: bool = False
 ) -> st.SearchStrategy[File]:
-    """Files of one WHEN query."""
-    names = tuple(event_type.name for event_type in catalog)
-    bodies = pattern_bodies(names, depth=depth, sc_modes=sc_modes, revisable=revisable)
-    return st.builds(_file, st.builds(_query, st.just(FINAL), bodies, _sliced(sliced=sliced), st.none()))
+    """Files of one WHEN query.
+
+    With ``sliced`` it may have slices, with ``revisable`` predicates over Os and Oe.
+    """
+    bodies = pattern_bodies(_names(catalog), depth=depth, sc_modes=sc_modes, revisable=revisable)
+    return st.builds(_file, bodies, _slices(sliced=sliced))
 
 
 def relations(catalog: Catalog, *, sliced: bool = False) -> st.SearchStrategy[File]:
     """Files of one FROM query."""
-    names = tuple(event_type.name for event_type in catalog)
-    bodies = relation_bodies(names)
-    return st.builds(_file, st.builds(_query, st.just(FINAL), bodies, _sliced(sliced=sliced), st.none()))
+    return st.builds(_file, relation_bodies(_names(catalog)), _slices(sliced=sliced))
 
 
 @st.composite
 def compositions(draw: st.DrawFn, catalog: Catalog, *, sliced: bool = False, sc_modes: bool = True) -> File:
-    """Files of several queries that use each other by name: patterns over aggregates, aggregates over patterns."""
-    names = [event_type.name for event_type in catalog]
-    statements = []
+    """Files of several queries that use each other by name: patterns over aggregates, aggregates over patterns.
+
+    Reading: R32.
+    """
+    names = _names(catalog)
+    statements: list[Statement] = []
     for number in range(draw(st.integers(1, 2))):
-        body = draw(_named_bodies(tuple(names), sc_modes=sc_modes))
+        patterns_ = pattern_bodies(names, depth=2, sc_modes=sc_modes, named=True)
+        body = draw(st.one_of(patterns_, relation_bodies(names, depth=1, named=True)))
         statements.append(Query(f"N{number}", body))
-        names = [f"N{number}", *names[:2]]
-    body = draw(st.one_of(pattern_bodies(tuple(names), depth=2, sc_modes=sc_modes), relation_bodies(tuple(names))))
-    return File((*statements, _query(FINAL, body, draw(_sliced(sliced=sliced)), None)))
-
-
-def _named_bodies(names: Sequence[str], *, sc_modes: bool):  # type: ignore[no-untyped-def]
-    return st.one_of(
-        pattern_bodies(names, depth=2, sc_modes=sc_modes, named=True), relation_bodies(names, depth=1, named=True)
-    )
+        names = (f"N{number}", *names[:2])
+    last = draw(st.one_of(pattern_bodies(names, depth=2, sc_modes=sc_modes), relation_bodies(names)))
+    return _file(last, draw(_slices(sliced=sliced)), statements)
 
 
 @st.composite
@@ -78,43 +89,36 @@ def files(draw: st.DrawFn, catalog: Catalog | None = None, *, declared: bool = F
 
     With ``declared`` the types of the catalog are declared in the file itself.
     """
-    known = catalog if catalog is not None else small_default()
-    file = draw(st.one_of(patterns(known, sliced=True), relations(known, sliced=True), compositions(known, sliced=True)))
-    *others, last = file.statements
+    known = small_catalog() if catalog is None else catalog
+    kinds = (patterns(known, sliced=True), relations(known, sliced=True), compositions(known, sliced=True))
+    *others, last = draw(st.one_of(*kinds)).statements
     assert isinstance(last, Query)
     as_of = draw(st.sampled_from((None, None, 3)))
-    level = draw(st.one_of(st.none(), levels(), st.builds(_on_server_clock, levels())))
+    level = draw(st.one_of(st.none(), levels(), levels().map(_on_server_clock)))
     query = Query(last.name, last.body, level, last.occurrence_slice, last.valid_slice, as_of)
-    return File((*(_declaration(known) if declared else ()), *others, query))
+    return File((*(_declarations(known) if declared else ()), *others, query))
 
 
-def small_default() -> Catalog:
-    """The catalog of A, B and C."""
-    from cedr.testing.histories import small_catalog
-
-    return small_catalog()
+def _names(catalog: Catalog) -> tuple[str, ...]:
+    return tuple(event_type.name for event_type in catalog)
 
 
 def _on_server_clock(level: ConsistencyLevel) -> ConsistencyLevel:
-    return ConsistencyLevel(Bound(level.blocking.duration, cedr_time=True), Bound(level.memory.duration, cedr_time=True))
+    bounds = (Bound(bound.duration, cedr_time=True) for bound in (level.blocking, level.memory))
+    return ConsistencyLevel(*bounds)
 
 
-def _declaration(catalog: Catalog) -> tuple[TypeDeclaration, ...]:
+def _declarations(catalog: Catalog) -> tuple[TypeDeclaration, ...]:
     return tuple(
         TypeDeclaration(t.name, tuple(AttributeDeclaration(*item) for item in t.attributes.items()), t.revisable)
         for t in catalog
     )
 
 
-def _sliced(*, sliced: bool):  # type: ignore[no-untyped-def]
-    if not sliced:
-        return st.just((None, None))
-    return st.tuples(st.one_of(st.none(), st.none(), slices()), st.one_of(st.none(), st.none(), slices()))
+def _slices(*, sliced: bool) -> st.SearchStrategy[Slices]:
+    one: st.SearchStrategy[tuple[Time, Time] | None] = st.one_of(st.none(), st.none(), slices())
+    return st.tuples(one, one) if sliced else st.just((None, None))
 
 
-def _query(name, body, slices_, level) -> Query:  # type: ignore[no-untyped-def]
-    return Query(name, body, level, *slices_)
-
-
-def _file(*statements: Query) -> File:
-    return File(statements)
+def _file(body: PatternBody | AlgebraBody, sliced: Slices, before: Sequence[Statement] = ()) -> File:
+    return File((*before, Query(FINAL, body, None, *sliced)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from cedr.expression.tree import Aggregate, Binary, Expression, Literal, Name
+from cedr.expression.tree import Aggregate, Binary, Expression, Literal
 from cedr.language import syntax
 from cedr.language.syntax import AlgebraBody, GroupItem, OutputItem, RelationSource, Window
 from cedr.model.modes import JoinKind
@@ -114,7 +114,7 @@ class _Relation:
             key: Expression = name(one, "k") if items else Aggregate("MIN", (name(one, "k"),))
             text: Expression = name(one, "s") if len(items) > 1 else Aggregate("MAX", (name(one, "s"),))
             value = self.draw(st.sampled_from(found))
-            output = (OutputItem(key, "k"), OutputItem(value, "v"), OutputItem(text, "s"))
+            output: tuple[OutputItem, ...] = OutputItem(key, "k"), OutputItem(value, "v"), OutputItem(text, "s")
         else:
             kept = tuple(found[: self.draw(st.integers(1, 2))])
             keys = tuple(OutputItem(item.expression, f"key{n}") for n, item in enumerate(items))
@@ -130,8 +130,3 @@ def relation_bodies(
 ) -> AlgebraBody:
     """``FROM … [WHERE …] [WINDOW …] [GROUP BY …] [HAVING …] [OUTPUT …]``; with ``named`` the output has k, v and s."""
     return _Relation(draw, names).body(depth, named=named)
-
-
-def names_in(expression: Expression) -> tuple[str, ...]:
-    """The parts of a name; of any other expression none."""
-    return expression.parts if isinstance(expression, Name) else ()
