@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cedr.expression.render import quote_name, render
-from cedr.expression.tree import Expression
+from cedr.expression.render import quote_name
+from cedr.expression.render import render as render_exactly
+from cedr.expression.tree import Expression, Literal, transform
 from cedr.model.modes import Selection
-from cedr.model.time import Time, format_duration, format_time
+from cedr.model.schema import DataType
+from cedr.model.time import FOREVER, MILLISECOND, Time, format_duration, format_time
 from cedr.plan import logical
 from cedr.plan.logical import Node, Parameter
 
@@ -47,6 +49,19 @@ WORDS: dict[type[Node], str] = {
 def word(node: Node) -> str:
     """What the language calls the operator."""
     return node.kind.value if isinstance(node, logical.Join) else WORDS[type(node)]
+
+
+def render(expression: Expression) -> str:
+    """An expression as text, with durations as one would write them: in units, as ticks, or FOREVER."""
+    return render_exactly(transform(expression, _plain_duration))
+
+
+def _plain_duration(expression: Expression) -> Expression | None:
+    if not isinstance(expression, Literal) or not isinstance(expression.value, int):
+        return None
+    if expression.type is not DataType.DURATION or expression.value % MILLISECOND == 0 != expression.value:
+        return None
+    return Literal(expression.value, DataType.TIMESTAMP if expression.value == FOREVER else DataType.INTEGER)
 
 
 Argument = str | int | list[str]
