@@ -130,13 +130,15 @@ def test_guarantees_of_alter_lifetime() -> None:
 
 
 def test_guarantees_of_last_in_all_and_of_starts_that_grow() -> None:
-    """R36: any LAST of ALL may still be replaced; a start made of constants and Vs by LEAST, GREATEST has a smallest."""
+    """R36: a LAST of ALL may still be replaced; a start that grows with Vs has a smallest."""
     query = "EVENT Q WHEN ALL(LAST A, B, 10)"
     assert transcript(query, STRONG, "A a 1\nB b 3\nguarantee 10\nguarantee 13") == ["", "", "!2", "+a b [3,11) !13"]
+    other = "EVENT Q WHEN ALL(A, LAST B, 10)"
+    assert transcript(other, STRONG, "A a 1\nB b 3\nguarantee 10\nguarantee 11") == ["", "", "!2", "+a b [3,11) !11"]
     start = "EVENT Q FROM A WINDOW LIFETIME GREATEST(Vs, 50), 5"
     assert transcript(start, STRONG, "A a 8\nguarantee 9\nguarantee 60") == ["", "!9", "+a [50,55) !60"]
-    falling = "EVENT Q FROM A WINDOW LIFETIME 10 - Vs, 5"
-    assert transcript(falling, STRONG, "A a 8\nguarantee 9") == ["", ""]
+    falling = "EVENT Q FROM A WINDOW LIFETIME Vs - (Ve - Vs), 5"
+    assert transcript(falling, STRONG, "A a 8..9\nguarantee 9") == ["", ""]
     assert transcript("EVENT Q FROM A WINDOW SESSION 5", STRONG, "A a 1\nguarantee 4\nguarantee 5") == [
         "",
         "!0",

@@ -26,6 +26,7 @@ from cedr.model.modes import Selection
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan import logical
 from cedr.plan.logical import Node
+from cedr.plan.scope import bound_variables
 from cedr.semantics.evaluate import Oracle
 
 
@@ -64,24 +65,19 @@ def _undecided_last(
     node: logical.Sequence | logical.All | logical.AtLeast, guarantee: Time, known: Oracle
 ) -> Iterable[Time]:
     """LAST where it chooses by the future: undecided until g reaches the Vs of the first other contributor + w."""
-    chooses = [p.selection is Selection.LAST for p in node.parameters]
-    if isinstance(node, logical.Sequence):
-        chooses = [False] * (len(chooses) - 1) + chooses[-1:]
-    if not any(chooses):
-        return []
-    waiting = []
-    for row in known.table(node):
-        # whichever contributor may still be replaced, the earliest of the others bounds how long
-        firsts = [min(o.valid_start for o in row.contributors if o is not e) for e in _replaceable(node, row)]
-        if any(plus(first, node.scope) > guarantee for first in firsts):
-            waiting.append(row.occurrence_start)
-    return waiting
+    choosing = node.parameters[-1:] if isinstance(node, logical.Sequence) else node.parameters
+    names = [bound_variables(p.input) for p in choosing if p.selection is Selection.LAST]
+    return [
+        row.occurrence_start
+        for row in (known.table(node) if names else ())
+        for event in row.contributors
+        if any(name in bound for name, _ in event.bindings for bound in names)
+        if plus(_first_other(row, event), node.scope) > guarantee
+    ]
 
 
-def _replaceable(node: logical.Sequence | logical.All | logical.AtLeast, row: Event) -> Iterable[Event]:
-    if len(row.contributors) < 2:
-        return ()
-    return row.contributors[-1:] if isinstance(node, logical.Sequence) else row.contributors
+def _first_other(row: Event, event: Event) -> Time:
+    return min(other.valid_start for other in row.contributors if other is not event)
 
 
 def _open_ends(node: Node, guarantee: Time, known: Oracle) -> Iterable[Time]:
