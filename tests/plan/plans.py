@@ -30,7 +30,7 @@ from cedr.model.time import FOREVER, plus
 from cedr.plan import logical
 from cedr.plan.logical import COUNT_NAME, Node
 from cedr.plan.schema import attributes_of
-from cedr.plan.shape import ROW, certain, possible
+from cedr.plan.shape import ROW, possible
 from cedr.plan.windows import altered
 from cedr.semantics.evaluate import evaluate
 from cedr.testing.histories import History, small_catalog
@@ -157,10 +157,8 @@ def _n_ary(draw: Draw, depth: int, names: Names, *, modes: bool) -> Node:
     inputs = [draw(_operand(depth, names)) for _ in range(draw(st.integers(1, 3)))]
     word = draw(st.sampled_from(("SEQUENCE", "ALL", "ANY", "ATLEAST")))
     count = draw(st.integers(1, len(inputs)))
-    chosen = [_mode(draw, word, count, len(inputs), i) if modes else logical.Parameter(n) for i, n in enumerate(inputs)]
-    parameters = tuple(
-        logical.Parameter(n, p.selection, p.consume) for n, p in zip(inputs, chosen, strict=True)
-    )
+    chosen = [_mode(draw, word, count, len(inputs)) if modes else logical.Parameter(n) for n in inputs]
+    parameters = tuple(logical.Parameter(n, p.selection, p.consume) for n, p in zip(inputs, chosen, strict=True))
     disjoint = draw(st.sampled_from((None, None, None, logical.Disjoint()))) if modes else None
     future = any(p.selection is Selection.LAST for p in parameters)
     if future and (disjoint or any(p.consume for p in parameters)):
@@ -178,7 +176,7 @@ def _n_ary(draw: Draw, depth: int, names: Names, *, modes: bool) -> Node:
             return logical.AtLeast(count, parameters, scope, predicates=given, disjoint=disjoint, place=place)
 
 
-def _mode(draw: Draw, word: str, count: int, size: int, index: int) -> logical.Parameter:
+def _mode(draw: Draw, word: str, count: int, size: int) -> logical.Parameter:
     """An SC mode that the language would take."""
     several = size > 1 and (word in ("SEQUENCE", "ALL") or (word == "ATLEAST" and count > 1))
     selection = draw(st.sampled_from((Selection.EACH, Selection.EACH, Selection.FIRST, Selection.LAST)))
@@ -216,9 +214,7 @@ def _sliding(draw: Draw, depth: int, names: Names) -> Node:
     parameters = tuple(logical.Parameter(node, weight=draw(st.integers(1, 2))) for node in inputs)
     disjoint = draw(st.sampled_from((None, None, None, logical.Disjoint())))
     place = names.place("ATMOST")
-    return logical.AtMost(
-        draw(st.integers(0, 3)), parameters, draw(st.integers(1, 6)), disjoint=disjoint, place=place
-    )
+    return logical.AtMost(draw(st.integers(0, 3)), parameters, draw(st.integers(1, 6)), disjoint=disjoint, place=place)
 
 
 # -- algebra ----------------------------------------------------------------------------------------------------------
@@ -353,7 +349,9 @@ def output(node: Node) -> logical.Project:
         for variable in sorted(possible(node))
         for field in (HeaderField.ID, HeaderField.VS, HeaderField.VE, HeaderField.RT)
     ]
-    columns += [_column(name, Attribute(ROW, name, of)) for name, of in attributes_of(node).items() if name != COUNT_NAME]
+    columns += [
+        _column(name, Attribute(ROW, name, of)) for name, of in attributes_of(node).items() if name != COUNT_NAME
+    ]
     return logical.Project(node, tuple(columns))
 
 
@@ -370,6 +368,3 @@ def result(node: Node, rows: Sequence[Event]) -> Counter[tuple[object, ...]]:
     for row in rows:
         tables.setdefault(row.stream, []).append(row)
     return Counter(seen(row) for row in evaluate(node, tables))
-
-
-__all__ = ["certain", "output", "patterns", "predicates", "relations", "result"]

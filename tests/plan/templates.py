@@ -3,6 +3,8 @@
 Each template takes a predicate over x (event type A), one over y (event type B) and one over both.
 """
 
+# ruff: noqa: ARG005 - every template takes the same three predicates, whether it needs them or not
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

@@ -56,8 +56,9 @@ def test_r37_scopes_are_added_up(pattern: str, expected: int | None) -> None:
 LIFETIMES = {
     "A AS a": FOREVER,
     "A AS a WINDOW MOVING 5": 5,
-    "A AS a WINDOW HOPPING 6 EVERY 2": 7,
-    "A AS a WINDOW TUMBLING 6": 11,
+    "A AS a WINDOW HOPPING 6 EVERY 2": 6,
+    "A AS a WINDOW HOPPING 5 EVERY 2": 6,
+    "A AS a WINDOW TUMBLING 6": 6,
     "A AS a WINDOW INSERTS": FOREVER,
     "A AS a WINDOW LIFETIME a.Ve, 3": 3,
     "A AS a WINDOW LIFETIME a.Vs, a.Ve - a.Vs": FOREVER,
@@ -147,7 +148,9 @@ def test_r34_memory_in_cedr_time() -> None:
 
 
 def test_state_of_the_algebra_is_what_is_alive() -> None:
-    assert state_held(over("A AS a GROUP BY a.k OUTPUT COUNT(*) AS n"), MIDDLE).text == "for as long as its rows are alive"
+    assert (
+        state_held(over("A AS a GROUP BY a.k OUTPUT COUNT(*) AS n"), MIDDLE).text == "for as long as its rows are alive"
+    )
     windowed = over("A AS a WINDOW MOVING 5 minutes GROUP BY a.k OUTPUT COUNT(*) AS n")
     assert state_held(windowed, MIDDLE).text == "5 minutes behind the guarantee"
     assert state_held(over("A AS a WINDOW MOVING 5"), MIDDLE).text == "none"

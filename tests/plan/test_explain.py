@@ -43,7 +43,8 @@ QUERIES = {
     "a count": ("EVENT Calm WHEN ATMOST(5, LOGIN AS i, LOGOUT AS o WEIGHT 2, 1 hour) OUTPUT COUNT(*) AS n", (WEAK,)),
     "a query of queries": (
         "EVENT Calm WHEN ATMOST(5, LOGIN AS i, 1 hour) OUTPUT i.user AS user;"
-        "EVENT Spike FROM TICK AS t WINDOW TUMBLING 1 minute GROUP BY t.symbol OUTPUT t.symbol AS symbol, COUNT(*) AS n;"
+        "EVENT Spike FROM TICK AS t WINDOW TUMBLING 1 minute GROUP BY t.symbol "
+        "OUTPUT t.symbol AS symbol, COUNT(*) AS n;"
         "EVENT After WHEN SEQUENCE(Calm AS c, LAST Spike AS s, 1 hour) OUTPUT s.n AS n",
         (STRONG,),
     ),

@@ -18,7 +18,6 @@ from cedr.model.event import Event
 from cedr.model.modes import KeyMode
 from cedr.model.schema import Catalog, DataType
 from cedr.plan.compile import compile_text
-from cedr.plan.elements import Path
 from cedr.plan.inject import inject_all, key_conjuncts, with_keys
 from cedr.plan.keys import NoPartitionKey, Partitioning, PartitionKey, partition_key, partition_keys
 from cedr.plan.logical import Node, Select, Source, inputs
@@ -133,7 +132,7 @@ def test_of_two_keys_an_operator_takes_the_one_that_those_above_have() -> None:
 # -- a split gives the same rows --------------------------------------------------------------------------------------
 
 
-def split(plan: Node, key: PartitionKey, value: object, path: Path = ()) -> Node:
+def split(plan: Node, key: PartitionKey, value: object) -> Node:
     """The plan over the events of each leaf that have a value of the key."""
     attributes = iter(key.attributes)
 

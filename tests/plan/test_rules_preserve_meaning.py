@@ -44,7 +44,14 @@ def check(plan: Node, rules: tuple[Rule, ...], history: History) -> None:
         return
     before, after = result(plan, history), result(rewritten.plan, history)
     assert before == after, "\n".join(
-        ("before:", plan_text(plan), "after:", plan_text(rewritten.plan), f"lost: {before - after}", f"new: {after - before}")
+        (
+            "before:",
+            plan_text(plan),
+            "after:",
+            plan_text(rewritten.plan),
+            f"lost: {before - after}",
+            f"new: {after - before}",
+        )
     )
 
 

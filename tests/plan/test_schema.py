@@ -11,7 +11,7 @@ from cedr.plan import logical
 from cedr.plan.compile import compile_text
 from cedr.plan.logical import COUNT_NAME, Node
 from cedr.plan.schema import attributes_of, leaves
-from cedr.plan.shape import ROW, certain, own_variables, possible, positive_inputs, reads, split, through_projection
+from cedr.plan.shape import ROW, certain, own_variables, positive_inputs, possible, reads, split, through_projection
 from tests.plan.plans import attribute, leaf, number, source
 from tests.plan.templates import A, B, C, at_least, columns, join, parameter, sequence
 

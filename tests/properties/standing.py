@@ -34,7 +34,9 @@ REVISED = some.revised_histories(REVISABLE, min_size=1, max_size=4, max_time=5)
 
 def arriving(histories: st.SearchStrategy[History], *, revised: bool = True) -> st.SearchStrategy[Story]:
     """Histories, each with a way to arrive that ends with a guarantee of everything."""
-    return histories.flatmap(lambda h: st.tuples(st.just(h), some.arrivals(h, revised=revised, final=True)))
+    return histories.flatmap(
+        lambda h: st.tuples(st.just(h), some.arrivals(h, revised=revised, final=True, settled=True))
+    )
 
 
 Story = tuple[History, list[list[Message]]]

@@ -59,7 +59,7 @@ def stories(histories: st.SearchStrategy[History]) -> st.SearchStrategy[Story]:
     nearly = histories.flatmap(
         lambda h: st.tuples(
             st.just(h),
-            some.retraction_paths(h)
+            some.retraction_paths(h, settled=True)
             .flatmap(lambda said: some.nearly_ordered(said, displaced=2))
             .flatmap(some.batched)
             .flatmap(some.guaranteed),

@@ -130,6 +130,10 @@ def modes(parameter: Parameter) -> str | None:
     return f"{selection}…{consume}{weight}" if selection or consume or weight else None
 
 
+_NAMED = (logical.Source, logical.Query)
+"""What is shown on one line with its variable."""
+
+
 # -- one line ---------------------------------------------------------------------------------------------------------
 
 
@@ -138,8 +142,8 @@ def line(node: Node) -> str:
     match node:
         case logical.Source():
             return quote_name(node.type.name)
-        case logical.Rename(input=logical.Source() as source):
-            return f"{quote_name(source.type.name)} AS {quote_name(node.variable)}"
+        case logical.Rename() if isinstance(node.input, _NAMED):
+            return f"{line(node.input)} AS {quote_name(node.variable)}"
         case logical.Rename():
             return f"AS {quote_name(node.variable)}"
         case logical.Query():
@@ -199,13 +203,17 @@ def _pattern_line(node: logical.Pattern) -> str:
 # -- the short plan ---------------------------------------------------------------------------------------------------
 
 
-def below(node: Node) -> Iterator[tuple[Node, str]]:
+def folded(node: Node) -> Node:
+    """The node whose inputs are shown below a line: a variable is shown on the line of what it names."""
+    return node.input if isinstance(node, logical.Rename) and isinstance(node.input, _NAMED) else node
+
+
+def below(node: Node) -> list[tuple[Node, str]]:
     """The inputs that a plan shows below an operator, each with … in its mode standing for its line."""
-    if isinstance(node, logical.Rename) and isinstance(node.input, logical.Source):
-        return
-    operands = {id(p.input): modes(p) or "…" for p in logical.parameters(node)}
-    for part in logical.inputs(node):
-        yield part, operands.get(id(part), "…")
+    shown = folded(node)
+    operands = logical.parameters(shown)
+    modes_ = [modes(p) or "…" for p in operands] or ["…"] * len(logical.inputs(shown))
+    return list(zip(logical.inputs(shown), modes_, strict=True))
 
 
 def plan_text(node: Node) -> str:

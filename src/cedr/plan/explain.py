@@ -21,7 +21,7 @@ from cedr.plan.bounds import (
     in_words,
     own_scope,
 )
-from cedr.plan.describe import Argument, arguments, below, line, plan_text, word
+from cedr.plan.describe import Argument, arguments, below, folded, line, plan_text, word
 from cedr.plan.elements import Path
 from cedr.plan.keys import NoPartitionKey, Partitioning, partition_keys
 from cedr.plan.logical import AlterLifetime, Node, Query, inputs
@@ -156,10 +156,9 @@ def _tree(record: OperatorRecord, mode: str, depth: int) -> Iterator[str]:
     width = max((len(name) for name, _ in facts), default=0)
     for name, value in facts:
         yield f"{margin}  | {name:<{width}}  {value}"
-    shown = {id(part): its for part, its in below(record.node)}
-    for part in record.inputs:
-        if id(part.node) in shown:
-            yield from _tree(part, shown[id(part.node)], depth + 1)
+    shown = record if folded(record.node) is record.node else record.inputs[0]
+    for part, (_, its) in zip(shown.inputs, below(record.node), strict=True):
+        yield from _tree(part, its, depth + 1)
 
 
 def _facts(record: OperatorRecord) -> Iterator[tuple[str, str]]:

@@ -82,7 +82,9 @@ def _longest_hopping(duration: Expression, span: Binary, one: Literal, own: froz
     if not isinstance(hop, int) or not isinstance(one.value, int):
         return FOREVER
     latest, earliest = _floored(span.left, hop, own, upper=True), _floored(span.right, hop, own, upper=False)
-    return FOREVER if latest is None or earliest is None else latest - earliest + one.value * hop
+    if latest is None or earliest is None:
+        return FOREVER
+    return (latest - earliest) // hop * hop + one.value * hop  # a whole number of hops
 
 
 def open_end(node: Node) -> bool:

@@ -65,6 +65,7 @@ class Reference:
         self._said: dict[RowName, Said] = {}
         self._clock: list[Time] = []
         self._high: list[Time] = []
+        self._spoken: Time = BEGINNING
         self._waiting: ConsistencyLevel | None = None
         self._too_late: list[DeadLetter] = []
 
@@ -102,6 +103,7 @@ class Reference:
         self._admitted.update(i for i, a in enumerate(self._intake.accepted) if a.sync <= admitted)
         guarantee = self._guarantee_out()
         changes = self._differences(Thresholds(admitted, max(guarantee, blocked), line), cedr_time)
+        self._spoken = max([self._spoken, *(_order(change)[0] for change in changes)])
         if guarantee > self.guarantee:
             self.guarantee = guarantee
             changes.append(Change(Guarantee(guarantee), cedr_time))
@@ -111,8 +113,8 @@ class Reference:
 
     @property
     def at_sync_point(self) -> bool:
-        """Whether nothing is provisional: all that was said has Sync <= g'.  Reading: R38."""
-        return all(said.event.occurrence_start <= self.guarantee for said in self._said.values())
+        """Whether nothing is provisional: every message said, retractions included, has Sync <= g'.  Reading: R38."""
+        return self._spoken <= self.guarantee
 
     # -- what is known ------------------------------------------------------------------------------------------------
 

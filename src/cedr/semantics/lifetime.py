@@ -1,6 +1,7 @@
 """AlterLifetime, and what is made of lifetimes: sessions and coalescing.
 
-Paper: Section 6, Definitions 10 and 12.  Reading: R31.  "AdjustLifetime" in the paper's text is the same operator.
+Paper: Section 6, Definitions 10 and 12.  AlterLifetime is the one operator that is not view update compliant
+(Definition 11).  Reading: R31.  "AdjustLifetime" in the paper's text is the same operator.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The relational part of the algebra: join, difference, distinct; projection, selection and union row by row.
 
-Paper: Section 6, Definitions 7, 8, 9.  Readings: R10, R29.  An event with an empty lifetime is never alive, so it takes
+Paper: Section 6, Definitions 7, 8, 9; all of them, and group-by, are view update compliant (Definition 11): how the
+changes of a relation are packaged into events does not show.  Readings: R10, R29.  An event with an empty lifetime is never alive, so it takes
 no part in what is defined per instant.
 """
 

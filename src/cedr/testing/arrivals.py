@@ -6,6 +6,7 @@ those state updates arrive".  Everything here is such a stream of the given hist
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -121,9 +122,11 @@ def _promised(batches: Batches, slack: Sequence[int | None], *, final: bool) -> 
     return [*result, [Guarantee(end + 40)]] if final else result
 
 
-def arrivals(history: History, *, revised: bool = False, final: bool = False) -> st.SearchStrategy[Batches]:
+def arrivals(
+    history: History, *, revised: bool = False, final: bool = False, settled: bool = False
+) -> st.SearchStrategy[Batches]:
     """All at once: retraction paths (with ``revised``), any order, any batches, true guarantees."""
-    said = retraction_paths(history) if revised else st.just(messages_of(history))
+    said = retraction_paths(history, settled=settled) if revised else st.just(messages_of(history))
     orders = said.flatmap(lambda found: st.one_of(arrival_orders(found), nearly_ordered(found).flatmap(batched)))
     return orders.flatmap(lambda batches: guaranteed(batches, final=final))
 
@@ -161,15 +164,26 @@ _PATHS = st.builds(
 )
 
 
-def retraction_paths(history: History) -> st.SearchStrategy[list[Message]]:
+def retraction_paths(history: History, *, settled: bool = False) -> st.SearchStrategy[list[Message]]:
     """Messages that amount to the history by detours: logically equivalent streams.
 
     Paper: Section 4, Figure 2.  Readings: R3, R5, R41.  Rows first inserted with a larger Oe or Ve and then shortened;
     rows that never were, inserted and removed; a version inserted under the wrong Os, removed and inserted anew;
     messages that come twice.  The order does not matter: no two live rows ever have one ID and one Os.
+
+    With ``settled`` the Ve of an event with several versions is right from the start: whether two versions are one row
+    (R10) can otherwise depend on a Ve that a guarantee does not cover yet.
     """
     paths = st.lists(_PATHS, min_size=len(history), max_size=len(history))
-    return paths.map(lambda drawn: _said(history, drawn))
+    return paths.map(lambda drawn: _said(history, _settled(history, drawn) if settled else drawn))
+
+
+def _settled(history: History, paths: Sequence[_Path]) -> list[_Path]:
+    versions = Counter(row.reference for row in history)
+    return [
+        replace(path, longer=()) if versions[row.reference] > 1 else path
+        for row, path in zip(history, paths, strict=True)
+    ]
 
 
 def _said(history: History, paths: Sequence[_Path]) -> list[Message]:
