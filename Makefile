@@ -27,7 +27,7 @@ PYTEST := $(BIN)/python -m pytest
 COVERED := model expression language plan semantics
 COVERAGE_LEAST := 95
 
-.PHONY: help setup demo test check fmt lint types layers unit props coverage golden bench docs docs-check lock hooks clean
+.PHONY: help setup demo test check fmt lint types layers unit props thorough coverage golden bench docs docs-check lock hooks clean
 
 help: ## list the targets
 	@echo "Usage: make TARGET [ARGS='more arguments for the tool']"
@@ -45,7 +45,7 @@ demo: $(READY) ## run the paper's example query and print its tables
 	@$(BIN)/cedr demo $(ARGS)
 
 # Not `check coverage`: the run with coverage holds all the fast tests already.
-test: lint types layers coverage docs-check ## everything: check, the slow tests, coverage, docs
+test: lint types layers coverage thorough docs-check ## everything: check, the slow tests, coverage, docs
 
 check: lint types layers unit ## before each commit: lint, types, layers, fast tests (under two minutes)
 
@@ -70,6 +70,9 @@ unit: $(READY) ## the fast tests: no JVM, few examples for each property
 
 props: $(READY) ## the properties alone, with very many examples
 	@HYPOTHESIS_PROFILE=deep $(PYTEST) -q -n auto tests/properties $(ARGS)
+
+thorough: $(READY) ## the properties with many examples, the same ones each time
+	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -q -n auto tests/properties tests/plan $(ARGS)
 
 coverage: $(READY) ## all tests but Spark and browser; each core folder has its branch coverage checked
 	@HYPOTHESIS_PROFILE=check $(PYTEST) -q -n auto -m "not spark and not browser" --cov --cov-report= $(ARGS)

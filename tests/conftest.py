@@ -4,6 +4,7 @@ Profiles are chosen by the variable HYPOTHESIS_PROFILE:
 
 - ``dev`` (default): 50 examples, random, failures are remembered;
 - ``check``: few examples, always the same ones, so that `make check` is quick and never flickers;
+- ``thorough``: more of them, the same ones each time, for the properties in `make test`;
 - ``deep``: thousands of examples, for `make props`.
 """
 
@@ -20,6 +21,9 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile(
     "check", max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "thorough", max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile(
     "deep", max_examples=2_000, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]

@@ -72,6 +72,12 @@ def test_streams_over_queries() -> None:
     assert [row["payload"] for row in cedr.evaluate(count, messages).to_dicts()] == [{"n": 1}]
 
 
+def test_where_does_not_slip_behind_a_window() -> None:
+    """The language reads WHERE before WINDOW; written after it, one would mean something else."""
+    with pytest.raises(TypeError, match="WHERE comes before"):
+        TRADE.window(cedr.moving(5)).where("t.a > 1")
+
+
 def test_a_stream_with_clauses_needs_a_variable_as_a_source() -> None:
     """The language wants one too: ( body ) AS variable."""
     plain = cedr.stream("TRADE").where("price > 1")

@@ -1,8 +1,8 @@
 """Figure 7: the anatomy of an operator, a consistency monitor in front of an operational module.
 
 Paper: Section 5: "A consistency monitor decides whether to block the input stream in an alignment buffer until output
-may be produced which upholds the desired level of consistency.  The operational module computes the output stream … CEDR
-operators also annotate the output with a corresponding set of future output guarantees."  Readings: R33, R36.
+may be produced which upholds the desired level of consistency.  The operational module computes the output stream …
+CEDR operators also annotate the output with a corresponding set of future output guarantees."  Readings: R33, R36.
 """
 
 from __future__ import annotations

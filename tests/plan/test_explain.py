@@ -182,5 +182,11 @@ def test_slices_and_lists_in_one_line() -> None:
     assert line(logical.Distinct(A)) == "DISTINCT"
 
 
+def test_arguments_by_name() -> None:
+    assert arguments(logical.Slice(A, (1, 5), None, 7)) == {"occurrence": "[1, 5]", "as_of": "7"}
+    assert arguments(logical.CancelWhen(A, B, from_root=True)) == {"from": "ROOT"}
+    assert arguments(logical.Unless(A, B, 5, disjoint=logical.Disjoint()))["disjoint"] == "over the whole stream"
+
+
 def test_an_explanation_without_a_query_still_has_a_head() -> None:
     assert str(explain(A)).splitlines()[0] == "plan at MIDDLE"

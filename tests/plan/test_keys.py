@@ -58,6 +58,10 @@ KEYS = {
     "TYPE A (k INTEGER); TYPE B (k INTEGER); EVENT E FROM A AS a EXCEPT B AS b": "A.k = B.k",
     "EVENT M FROM A AS a WINDOW MOVING 5 GROUP BY a.k OUTPUT a.k AS key, COUNT(*) AS n;"
     "EVENT E WHEN SEQUENCE(M AS m, B AS b, 9) WHERE {m.key = b.r}": "a.k = b.r",
+    "EVENT E FROM A AS a UNION B AS b GROUP BY a.k OUTPUT a.k AS k, COUNT(*) AS n": "A.k = B.k",
+    "EVENT E FROM (FROM A AS a JOIN B AS b ON a.k = b.r GROUP BY b.r AS r OUTPUT b.r AS r, COUNT(*) AS n) AS s "
+    "JOIN C AS c ON s.r = c.k OUTPUT s.n AS n": "a.k = b.r = c.k",
+    "EVENT E WHEN ATMOST(3, ATLEAST(1, A a, B b, 5) AS s, 9) WHERE CorrelationKey(k, EQUAL)": "a.k = b.k",
     "EVENT E WHEN ANY(A x, B y)": "any",
     "EVENT E FROM A AS a WHERE a.k = 1 WINDOW MOVING 5 OUTPUT a.k AS k": "any",
 }
@@ -90,6 +94,8 @@ REASONS = {
     ),
     "EVENT E FROM A AS a LEFT JOIN B AS b ON a.k = b.k GROUP BY b.k OUTPUT COUNT(*) AS n": "GROUP BY is by another key",
     "EVENT E FROM A AS a WINDOW SESSION 5 OUTPUT a.k AS k": "SESSION without GROUP BY is over the whole stream",
+    "EVENT E FROM (FROM A AS a OUTPUT a.k + 1 AS k) AS s UNION (FROM B AS b OUTPUT b.k AS k) AS t GROUP BY s.k "
+    "OUTPUT COUNT(*) AS n": "no equality between A a, B b",
     "EVENT E FROM A AS a JOIN B AS b ON a.k = b.k OUTPUT DISTINCT a.v AS v": (
         "DISTINCT compares rows in which the key is not left"
     ),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cedr.errors import InternalError
-from cedr.expression.tree import Binary
+from cedr.expression.tree import TRUE, Binary
 from cedr.model.event import primitive
 from cedr.model.schema import Catalog
 from cedr.plan import logical
@@ -126,6 +126,15 @@ def test_firings_name_rule_and_place() -> None:
 def test_a_plan_that_no_rule_touches_is_the_same_plan() -> None:
     plan = logical.Unless(A, B, 5, place="/UNLESS")
     assert rewrite(plan).plan is plan
+
+
+def test_a_selection_of_everything_is_no_selection() -> None:
+    assert rewrite(logical.Select(A, TRUE)).plan is A
+
+
+def test_a_predicate_that_was_pushed_is_not_asked_twice() -> None:
+    joined = logical.Select(TEMPLATES["join"](P, Q, R), R)
+    assert plan_text(rewrite(joined).plan).count("x.k = y.k") == 1
 
 
 def test_a_part_that_occurs_twice_stays_one_part() -> None:

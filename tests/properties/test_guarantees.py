@@ -57,7 +57,7 @@ def test_our_guarantees_are_final(file: File, level: ConsistencyLevel, batches: 
 def promising_too_much(draw: st.DrawFn) -> Batches:
     """Messages with guarantees anywhere, true or not."""
     history = draw(EITHER)
-    found = draw(some.retraction_paths(history, settled=True).flatmap(some.arrival_orders))
+    found = draw(some.arrival_orders(some.messages_of(history)))
     times = st.one_of(st.none(), st.integers(0, 6))
     return [[m for x in batch for m in _with(x, draw(times))] for batch in found]
 

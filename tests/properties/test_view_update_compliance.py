@@ -1,8 +1,8 @@
 """The algebra does not see how changes of state are packaged; AlterLifetime does.
 
 Paper: Definitions 10 and 11, Section 6.  Reading: R29.  An output that is a relation must have an identical star.
-Where it is a bag (a projection or a union may make duplicates) the definition "could be crafted to handle bag semantics": as
-many of each payload alive at each instant.
+Where it is a bag (a projection or a union may make duplicates) the definition "could be crafted to handle bag
+semantics": as many of each payload alive at each instant.
 """
 
 from __future__ import annotations

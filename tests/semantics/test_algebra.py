@@ -48,6 +48,16 @@ def test_left_join_keeps_what_has_no_partner_and_anti_join_gives_only_that() -> 
     assert timeline(result(anti, events), "l") == [(1, 3, 10), (7, 10, 10)]
 
 
+def test_conditions_on_what_a_left_join_left_without_partner_see_null() -> None:
+    """R20: only true passes; IS NULL finds what has no partner, also in a further join."""
+    query = TYPES + "EVENT Q FROM S AS s LEFT JOIN T AS t ON s.k = t.k {} OUTPUT s.v AS l, t.v AS r"
+    events = "S s1 1..5 k=1 v=10\nS s2 1..5 k=2 v=20\nT t1 1..5 k=1 v=30"
+    assert timeline(result(query.format("WHERE s.v > 1 AND t.v > 3"), events), "l", "r") == [(1, 5, 10, 30)]
+    assert timeline(result(query.format("WHERE t.k IS NULL"), events), "l", "r") == [(1, 5, 20, None)]
+    further = query.format("JOIN T AS u ON t.k = u.k")
+    assert timeline(result(further, events), "l", "r") == [(1, 5, 10, 30)]
+
+
 def test_union_adds_bags() -> None:
     """R29, R8: the ID of a row of a union is made of branch and ID, so duplicates stay."""
     rows = result(TYPES + "EVENT Q FROM S AS s UNION T AS t", "S x 1..3 k=1 v=1\nT x 1..3 k=1 v=1")

@@ -104,6 +104,18 @@ def test_a_modification_closes_in_the_order_of_sync() -> None:
     ]
 
 
+def test_a_canceller_that_may_itself_vanish_has_cancelled_nothing_yet() -> None:
+    """R36: b may still be cancelled by c, so a is undecided although b is known."""
+    query = "EVENT Q WHEN UNLESS(A, UNLESS(B, C, 5), 5)"
+    assert transcript(query, STRONG, "A a 1\nB b 2\nguarantee 3\nC c 4\nguarantee 9") == [
+        "",
+        "",
+        "!0",
+        "",
+        "+a [1,6) !9",
+    ]
+
+
 def test_guarantees_of_last() -> None:
     """R36: LAST on the last parameter is undecided until g reaches the first contributor's Vs + w."""
     query = "EVENT Q WHEN SEQUENCE(A, LAST B, 10)"

@@ -101,6 +101,12 @@ def test_count_under_closing_and_late_statement() -> None:
     ]
 
 
+def test_the_first_os_of_a_contributor_is_that_of_the_event_whatever_a_parameter_selects() -> None:
+    """R10: b fills x from 1 on, and y only from its modification at 4 on."""
+    rows = bitemporal("EVENT Q WHEN ANY(B AS x, B AS y) WHERE y.k = 1 OUTPUT x.k AS k", "B b 1 k=0\nB b 1 @4 k=1")
+    assert beliefs(rows) == [("b", 1, 2, 1, 4), ("b", 1, 2, 4, INF)]
+
+
 def test_operators_compose_through_their_tables() -> None:
     """R9, R32: nested and named operators see the beliefs of their inputs' rows."""
     nested = "EVENT Q WHEN SEQUENCE(UNLESS(A AS a, B AS b, 5) AS u, C AS c, 20)"

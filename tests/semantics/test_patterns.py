@@ -47,6 +47,12 @@ def test_at_least_binds_by_the_first_assignment_that_satisfies_the_predicates() 
     assert values(result(query.format(where="WHERE x.v < y.v"), events)) == [{"x": 3, "y": 5}]
 
 
+def test_one_output_per_list_of_contributors_also_by_different_attributes() -> None:
+    """R12, R8: an event that fits both parameters by different attributes makes no second row of one ID."""
+    events = "A a1 1 k=1 v=1\nA a2 2 k=1 v=1"
+    assert len(result("EVENT Q WHEN ALL(A AS x, A AS y, 10) WHERE x.k = y.v", events)) == 1
+
+
 def test_all_and_any_are_at_least() -> None:
     """R13: ANY gives [e.Vs, e.Vs + 1)."""
     events = "A a 5\nB b 2"

@@ -49,6 +49,9 @@ class Stream(Standing):
 
     def where(self, *conditions: str | Column) -> Stream:
         """WHERE: all conditions hold (Definition 8)."""
+        if self.query.window or self.query.group_by or self.query.output:
+            message = "WHERE comes before WINDOW, GROUP BY and OUTPUT; select from the result with cedr.stream(query)"
+            raise TypeError(message)
         added = tuple(scalar(condition) for condition in conditions)
         before = () if self.query.where is None else (self.query.where,)
         return self._with(where=conjunction((*before, *added)))

@@ -73,5 +73,5 @@ class Change:
 
     @property
     def kind(self) -> str:
-        """"insert", "retract" or "guarantee"."""
+        """What it says: "insert", "retract" or "guarantee"."""
         return type(self.message).__name__.lower()

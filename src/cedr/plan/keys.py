@@ -9,6 +9,9 @@ in it, and no two events with different values can ever meet: neither in one ins
 cancelling one, nor in a choice, a count, a group or a comparison of payloads.  Where some variables may be unbound an
 equality that names them does not constrain (R21), so links must hold whatever is bound.
 
+What is split are beliefs, not rows: an event whose key changes with a modification belongs to the parts of all its
+versions, and each of these is believed there when it would be in the whole (R9), not as if it were the first.
+
 What there is no key for has the reason said instead.
 """
 

@@ -1,10 +1,11 @@
-"""Which variables every row of a node has bound."""
+"""Which variables every row of a node has bound, and which may be NULL."""
 
 from __future__ import annotations
 
 from cedr.model.modes import JoinKind
 from cedr.plan import logical
 from cedr.plan.logical import Node
+from cedr.plan.scope import bound_variables
 
 _NOTHING: frozenset[str] = frozenset()
 
@@ -37,3 +38,15 @@ def always_bound(node: Node) -> frozenset[str]:
 
 def _all(parameters: tuple[logical.Parameter, ...]) -> frozenset[str]:
     return _NOTHING.union(*(always_bound(p.input) for p in parameters))
+
+
+def nullable(node: Node) -> frozenset[str]:
+    """The variables that a LEFT join may leave without a partner: NULL there, as in SQL."""
+    match node:
+        case logical.Join():
+            right = bound_variables(node.right) if node.kind is JoinKind.LEFT else nullable(node.right)
+            return nullable(node.left) | right
+        case logical.Select() | logical.Rename() | logical.AlterLifetime() | logical.Session() | logical.Coalesce():
+            return nullable(node.input)
+        case _:
+            return _NOTHING

@@ -15,12 +15,12 @@ from cedr.errors import Diagnostic, InternalError
 from cedr.expression.tree import conjuncts
 from cedr.model.event import Event
 from cedr.model.identity import idgen
-from cedr.model.time import FOREVER
+from cedr.model.time import FOREVER, Time
 from cedr.plan import logical
 from cedr.plan.logical import Node
 from cedr.semantics import relational
 from cedr.semantics.at_most import at_most, sliding_count
-from cedr.semantics.bound import always_bound
+from cedr.semantics.bound import always_bound, nullable
 from cedr.semantics.cancel_when import cancel_when
 from cedr.semantics.grouping import group_by
 from cedr.semantics.lifetime import alter_lifetime, coalesce, session, set_valid
@@ -62,6 +62,14 @@ class Oracle:
         if id(node) not in self._known:
             self._known[id(node)] = (node, self._evaluate(node))
         return self._known[id(node)][1]
+
+    def table_up_to(self, node: Node, time: Time) -> list[Event]:
+        """The table of a node on what its inputs say up to an occurrence time, and no more."""
+        given = Oracle(self._tables)
+        for part in logical.inputs(node):
+            rows = [row for row in self.table(part) if row.occurrence_start <= time]
+            given._known[id(part)] = (part, rows)
+        return given.table(node)
 
     @singledispatchmethod
     def _evaluate(self, node: Node) -> list[Event]:
@@ -146,7 +154,8 @@ class Oracle:
 
     @_evaluate.register
     def _(self, node: logical.Select) -> list[Event]:
-        return [e for e in self.table(node.input) if relational.selects(node, e)]
+        absent = nullable(node.input)
+        return [e for e in self.table(node.input) if relational.selects(node, e, absent)]
 
     @_evaluate.register
     def _(self, node: logical.Join) -> list[Event]:
@@ -197,6 +206,7 @@ class Oracle:
         """A pattern operator, evaluated key by key where its equalities make that the same."""
         names = [always_bound(part) for part in logical.inputs(node)]
         across = any(p.consume for p in logical.parameters(node)) or node.disjoint is not None
+        across = across or isinstance(node, logical.AtLeast)  # one output per list of contributors, whatever they fill
         predicates = node.predicates
         if node.disjoint is not None:  # acts across all keys but the query's CorrelationKey (R27)
             predicates = on_attributes(predicates, node.disjoint.keys)

@@ -44,19 +44,23 @@ def guarantee_out(node: Node, guarantee: Time, known: Oracle) -> Time:
 
 
 def _undecided(node: Node, guarantee: Time, known: Oracle) -> Iterable[Time]:
-    """The Syncs of rows that later events may still take back."""
+    """The Syncs of rows that later events may still take back.
+
+    Asked on what the inputs say up to their own guarantee: an e2 that may itself vanish has cancelled nothing yet.
+    """
     match node:
         case logical.Unless():
             # decided once no e2 with e1.Vs < Vs < e1.Vs + w can come any more
             return [
                 row.contributors[0].occurrence_start
-                for row in known.table(node)
+                for row in known.table_up_to(node, guarantee)
                 if plus(row.valid_start, node.scope) > guarantee + 1
             ]
         case logical.Sequence() | logical.All() | logical.AtLeast():
             return _undecided_last(node, guarantee, known)
         case logical.Session():
-            return [row.occurrence_start for row in known.table(node) if row.valid_end > guarantee + 1]
+            rows = known.table_up_to(node, guarantee)
+            return [row.occurrence_start for row in rows if row.valid_end > guarantee + 1]
         case _:
             return []
 
@@ -69,7 +73,7 @@ def _undecided_last(
     names = [bound_variables(p.input) for p in choosing if p.selection is Selection.LAST]
     return [
         row.occurrence_start
-        for row in (known.table(node) if names else ())
+        for row in (known.table_up_to(node, guarantee) if names else ())
         for event in row.contributors
         if any(name in bound for name, _ in event.bindings for bound in names)
         if plus(_first_other(row, event), node.scope) > guarantee

@@ -22,16 +22,19 @@ class Conjuncts:
     def __init__(self, predicates: Iterable[Expression]) -> None:
         self._compiled = [(variables(p), compile_expression(p)) for p in predicates]
 
-    def hold(self, environment: Environment, added: Iterable[str] | None = None) -> bool:
+    def hold(
+        self, environment: Environment, added: Iterable[str] | None = None, absent: frozenset[str] = frozenset()
+    ) -> bool:
         """Whether all predicates that apply are true.
 
-        With ``added``, only those that name a newly bound variable are asked: the others were asked before.
+        With ``added``, only those that name a newly bound variable are asked: the others were asked before.  Variables
+        that may be ``absent`` are NULL where they are not bound, instead of making a predicate apply to nothing.
         """
         new = None if added is None else frozenset(added)
         for names, predicate in self._compiled:
             if new is not None and names and not names & new:
                 continue
-            if names <= environment.keys() and predicate(environment) is not True:
+            if names - absent <= environment.keys() and predicate(environment) is not True:
                 return False
         return True
 

@@ -1,8 +1,8 @@
 """The relational part of the algebra: join, difference, distinct; projection, selection and union row by row.
 
 Paper: Section 6, Definitions 7, 8, 9; all of them, and group-by, are view update compliant (Definition 11): how the
-changes of a relation are packaged into events does not show.  Readings: R10, R29.  An event with an empty lifetime is never alive, so it takes
-no part in what is defined per instant.
+changes of a relation are packaged into events does not show.  Readings: R10, R29.  An event with an empty lifetime is
+never alive, so it takes no part in what is defined per instant.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from cedr.expression.tree import variables
 from cedr.model.event import EMPTY, Event, Payload
 from cedr.model.identity import idgen, idgen_of
 from cedr.model.modes import JoinKind
@@ -34,9 +35,12 @@ def project(node: Project, event: Event) -> Event:
     return replace(event, payload=payload, bindings=())
 
 
-def selects(node: Select, event: Event) -> bool:
-    """Paper: Definition 8.  ``σ_f(S) = {(e.Vs, e.Ve, e.Payload) | e ∈ E(S) where f(e.Payload)}``."""
-    return conjuncts((node.predicate,)).hold(environment_of(event))
+def selects(node: Select, event: Event, absent: frozenset[str] = frozenset()) -> bool:
+    """Paper: Definition 8.  ``σ_f(S) = {(e.Vs, e.Ve, e.Payload) | e ∈ E(S) where f(e.Payload)}``.
+
+    ``absent`` are variables that a LEFT join may leave without a partner: there they are NULL, as in SQL.
+    """
+    return conjuncts((node.predicate,)).hold(environment_of(event), absent=absent)
 
 
 def join(node: Join, inputs: Sequence[Sequence[Event]]) -> list[Event]:
@@ -58,7 +62,7 @@ def join(node: Join, inputs: Sequence[Sequence[Event]]) -> list[Event]:
 
 
 def _matches(node: Join, e1: Event, e2: Event) -> bool:
-    return conjuncts((node.predicate,)).hold(environment_of(e1, e2))
+    return conjuncts((node.predicate,)).hold(environment_of(e1, e2), absent=variables(node.predicate))
 
 
 def _joined(place: str, e1: Event, e2: Event) -> Event:

@@ -52,8 +52,8 @@ def _first_occurrences(tables: Sequence[Table]) -> dict[tuple[str, str], Time]:
     first: dict[tuple[str, str], Time] = {}
     for table in tables:
         occurrences = first_occurrence(table)
-        for event in table:
-            first[event.reference] = occurrences[event.id]
+        for event in table:  # one type may fill several parameters, each selected in its own way
+            first[event.reference] = min(occurrences[event.id], first.get(event.reference, FOREVER))
     return first
 
 
