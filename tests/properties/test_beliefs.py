@@ -23,8 +23,8 @@ from cedr.testing.histories import History, revised_histories, small_catalog, ta
 from tests.properties import plans
 from tests.properties.plans import Drawn
 
-CATALOG = small_catalog(revisable=FOREVER)
-HISTORIES = revised_histories(CATALOG, max_size=5)
+CATALOG = small_catalog("A", "B", revisable=FOREVER)
+HISTORIES = revised_histories(CATALOG, min_size=2, max_size=5, max_time=6)
 INSTANTS = range(-3, 22)
 
 KEEPS_OS = (logical.Select, logical.Project, logical.Union, logical.Rename, logical.SetValid, logical.Query)

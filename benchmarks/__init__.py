@@ -1,0 +1,1 @@
+"""Measurements, each side by side in one run; results as JSON under .benchmarks/."""
