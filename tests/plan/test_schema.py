@@ -10,7 +10,8 @@ from cedr.model.schema import Catalog, DataType
 from cedr.plan import logical
 from cedr.plan.compile import compile_text
 from cedr.plan.logical import COUNT_NAME, Node
-from cedr.plan.schema import attributes_of, leaves
+from cedr.plan.schema import attributes_of
+from cedr.plan.scope import leaves
 from cedr.plan.shape import ROW, certain, own_variables, positive_inputs, possible, reads, split, through_projection
 from tests.plan.plans import attribute, leaf, number, source
 from tests.plan.templates import A, B, C, at_least, columns, join, parameter, sequence
@@ -70,23 +71,23 @@ def test_r21_which_variables_are_bound(node: Node, always: str, sometimes: str) 
 
 
 def test_leaves_with_their_variables_and_negations() -> None:
-    plan = logical.Unless(sequence(parameter(A), parameter(source("B"))), logical.Select(C, number(1)), 5)
-    assert [(str(found), found.negated) for found in leaves(plan)] == [("A x", False), ("B", False), ("C z", True)]
+    plan = logical.Unless(sequence(parameter(A), parameter(B)), logical.Select(C, number(1)), 5, place="/UNLESS")
+    assert [(leaf.variable, leaf.negations) for leaf in leaves(plan)] == [("x", ()), ("y", ()), ("z", ("/UNLESS",))]
 
 
 def test_what_a_negation_holds_is_negated_at_any_depth() -> None:
-    plan = logical.CancelWhen(A, logical.Unless(B, C, 5))
-    assert [found.negated for found in leaves(plan)] == [False, True, True]
+    plan = logical.CancelWhen(A, logical.Unless(B, C, 5, place="/2/UNLESS"), place="/CANCEL-WHEN")
+    assert [leaf.negations for leaf in leaves(plan)] == [(), ("/CANCEL-WHEN",), ("/CANCEL-WHEN", "/2/UNLESS")]
 
 
 def test_a_named_query_is_a_leaf() -> None:
     program = compile_text("EVENT E WHEN ANY(A a); EVENT F WHEN ANY(E e)", Catalog(open=True))
-    assert [str(found) for found in leaves(program.queries["F"].plan.input)] == ["E e"]
+    (leaf,) = leaves(program.queries["F"].plan.input.input)  # type: ignore[attr-defined]
+    assert (leaf.variable, leaf.source.type.name) == ("e", "E")
 
 
 def test_one_node_may_stand_on_both_sides() -> None:
     assert positive_inputs(logical.Unless(A, A, 5)) == (A,)
-    assert [found.negated for found in leaves(logical.Unless(A, A, 5))] == [False, True]
 
 
 def test_r21_a_conjunction_is_split_only_where_all_is_bound() -> None:

@@ -95,6 +95,15 @@ def test_choices_by_key(
     agree(logical.Sequence(parameters, 5, place="/S", predicates=applied, disjoint=mode), history)
 
 
+@given(histories(CATALOG, min_size=5, max_size=7, max_time=6), st.booleans(), st.sampled_from(("SEQUENCE", "ALL")))
+def test_disjoint_acts_across_keys(history: History, keyed: bool, kind: str) -> None:
+    """Reading: R27: separately for each value of the correlation key; without one, over the whole stream."""
+    parameters = (Parameter(leaf("A", "x")), Parameter(leaf("B", "y")))
+    mode = Disjoint((attribute("x", "k"),) if keyed else ())
+    operator = logical.Sequence if kind == "SEQUENCE" else logical.All
+    agree(operator(parameters, 5, place="/D", predicates=(equal("x", "y"),), disjoint=mode), history)
+
+
 @pytest.mark.parametrize("links", [BY_KEY[:2], BY_KEY[:1], BY_KEY])
 @given(number=st.integers(1, 3), consume=st.booleans(), history=HISTORIES)
 def test_keys_that_do_not_reach_everything(

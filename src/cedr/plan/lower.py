@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import singledispatchmethod
+from typing import Any
 
 from cedr.expression.tree import Attribute, Expression, transform
 from cedr.language import syntax
@@ -98,79 +99,58 @@ class Lowering:
     def _(self, expression: syntax.Sequence, place: str) -> Node:
         place += "SEQUENCE"
         parts = self._operands(expression.parameters, place)
-        return logical.Sequence(
-            parts, expression.scope, place=place, disjoint=_disjoint(expression), span=expression.span
-        )
+        return logical.Sequence(parts, expression.scope, **_common(expression, place))
 
     @_expression.register
     def _(self, expression: syntax.All, place: str) -> Node:
         place += "ALL"
         parts = self._operands(expression.parameters, place)
-        return logical.All(parts, expression.scope, place=place, disjoint=_disjoint(expression), span=expression.span)
+        return logical.All(parts, expression.scope, **_common(expression, place))
 
     @_expression.register
     def _(self, expression: syntax.Any, place: str) -> Node:
         place += "ANY"
-        parts = self._operands(expression.parameters, place)
-        return logical.Any(parts, place=place, disjoint=_disjoint(expression), span=expression.span)
+        return logical.Any(self._operands(expression.parameters, place), **_common(expression, place))
 
     @_expression.register
     def _(self, expression: syntax.AtLeast, place: str) -> Node:
         place += "ATLEAST"
         parts = self._operands(expression.parameters, place)
-        return logical.AtLeast(
-            expression.count,
-            parts,
-            expression.scope,
-            place=place,
-            disjoint=_disjoint(expression),
-            span=expression.span,
-        )
+        return logical.AtLeast(expression.count, parts, expression.scope, **_common(expression, place))
 
     @_expression.register
     def _(self, expression: syntax.AtMost, place: str) -> Node:
         place += "ATMOST"
         parts = self._operands(expression.parameters, place)
-        return logical.AtMost(
-            expression.count,
-            parts,
-            expression.scope,
-            place=place,
-            disjoint=_disjoint(expression),
-            span=expression.span,
-        )
+        return logical.AtMost(expression.count, parts, expression.scope, **_common(expression, place))
 
     @_expression.register
     def _(self, expression: syntax.Unless, place: str) -> Node:
         place += "UNLESS"
-        first = self._operand(expression.first, f"{place}/1/")
-        second = self._operand(expression.second, f"{place}/2/")
-        disjoint, scope, span = _disjoint(expression), expression.scope, expression.span
+        pair = self._pair(expression.first, expression.second, place)
         if expression.contributor is None:
-            return logical.Unless(first, second, scope, place=place, disjoint=disjoint, span=span)
-        return logical.UnlessNth(
-            first, second, expression.contributor, scope, place=place, disjoint=disjoint, span=span
-        )
+            return logical.Unless(*pair, expression.scope, **_common(expression, place))
+        return logical.UnlessNth(*pair, expression.contributor, expression.scope, **_common(expression, place))
 
     @_expression.register
     def _(self, expression: syntax.Not, place: str) -> Node:
         place += "NOT"
-        negated = self._operand(expression.negated, f"{place}/1/")
-        sequence = self._operand(expression.sequence, f"{place}/2/")
-        return logical.Not(negated, sequence, place=place, disjoint=_disjoint(expression), span=expression.span)
+        return logical.Not(*self._pair(expression.negated, expression.sequence, place), **_common(expression, place))
 
     @_expression.register
     def _(self, expression: syntax.CancelWhen, place: str) -> Node:
         place += "CANCEL-WHEN"
-        first = self._operand(expression.first, f"{place}/1/")
-        second = self._operand(expression.second, f"{place}/2/")
-        return logical.CancelWhen(
-            first, second, expression.from_root, place=place, disjoint=_disjoint(expression), span=expression.span
-        )
+        pair = self._pair(expression.first, expression.second, place)
+        return logical.CancelWhen(*pair, expression.from_root, **_common(expression, place))
+
+    def _pair(self, first: syntax.Parameter, second: syntax.Parameter, place: str) -> tuple[Node, Node]:
+        return self._operand(first, f"{place}/1/"), self._operand(second, f"{place}/2/")
 
 
-def _disjoint(operator: syntax.Operator) -> logical.Disjoint | None:
-    return logical.Disjoint() if operator.disjoint else None
+def _common(operator: syntax.Operator, place: str) -> dict[str, Any]:
+    """What every pattern operator has."""
+    disjoint = logical.Disjoint() if operator.disjoint else None
+    return {"place": place, "disjoint": disjoint, "span": operator.span}
 
 
 def _predicates(node: Node, conjunct: syntax.Conjunct) -> tuple[Expression, ...]:

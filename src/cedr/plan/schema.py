@@ -1,4 +1,4 @@
-"""What the rows of a plan carry: payload attributes, and the events that variables stand for.
+"""What the rows of a plan carry: their payload attributes.
 
 Paper: Section 3.3.1 (a payload is described with a relational schema).  Reading: R20.  The payloads of a composite's
 contributors are reached through its variables, so a composite has no payload of its own; what keeps one operand's
@@ -7,9 +7,7 @@ event (UNLESS, NOT, CANCEL-WHEN) keeps its payload.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from cedr.model.schema import DataType, EventType
+from cedr.model.schema import DataType
 from cedr.plan.logical import (
     COUNT_NAME,
     All,
@@ -21,12 +19,11 @@ from cedr.plan.logical import (
     Node,
     Project,
     Query,
-    Rename,
     Sequence,
     SlidingCount,
     Source,
 )
-from cedr.plan.shape import positive_inputs, signed_inputs
+from cedr.plan.shape import positive_inputs
 
 
 def attributes_of(node: Node) -> dict[str, DataType]:
@@ -45,31 +42,3 @@ def attributes_of(node: Node) -> dict[str, DataType]:
             return {}
         case _:
             return attributes_of(positive_inputs(node)[0])
-
-
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """An event type where a plan takes it in, under the variable bound there ("" where none is)."""
-
-    variable: str
-    type: EventType
-    negated: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.type.name} {self.variable}".rstrip()
-
-
-def leaves(node: Node) -> tuple[Leaf, ...]:
-    """The event types that a node takes in, named queries included, from left to right.
-
-    A leaf is negated if a row of the node wants that it is *not* there, at whatever depth.  Reading: R21.
-    """
-    return tuple(_leaves(node, "", negated=False))
-
-
-def _leaves(node: Node, variable: str, *, negated: bool) -> list[Leaf]:
-    if isinstance(node, Source | Query):
-        return [Leaf(variable, node.type, negated)]
-    below = signed_inputs(node)
-    name = (node.variable if isinstance(node, Rename) else variable) if len(below) == 1 else ""
-    return [leaf for part, refused in below for leaf in _leaves(part, name, negated=negated or refused)]

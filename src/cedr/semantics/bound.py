@@ -1,4 +1,8 @@
-"""Which variables every row of a node has bound, and which may be NULL."""
+"""Which variables every row of a node has bound, and which may be NULL.
+
+``plan.shape`` asks similar questions for the rewrite rules.  The oracle, which those rules are proven against, answers
+for itself.
+"""
 
 from __future__ import annotations
 
