@@ -61,8 +61,21 @@ def _undecided(node: Node, guarantee: Time, known: Oracle) -> Iterable[Time]:
         case logical.Session():
             rows = known.table_up_to(node, guarantee)
             return [row.occurrence_start for row in rows if row.valid_end > guarantee + 1]
+        case logical.Slice():
+            return [row.occurrence_start for row in known.table(node.input) if _may_leave(node, row, guarantee)]
         case _:
             return []
+
+
+def _may_leave(node: logical.Slice, row: Event, guarantee: Time) -> bool:
+    """Whether a row may yet end before a slice begins.  Readings: R24, R36: a slice is a predicate over Oe and Ve.
+
+    Decided once g has reached the start of the slice, or the row's own end.
+    """
+    occurrence, valid = (BEGINNING if s is None else s[0] for s in (node.occurrence, node.valid))
+    if row.occurrence_start < occurrence and min(row.occurrence_end, occurrence) > guarantee:
+        return True
+    return row.valid_start < valid and min(row.valid_end, valid) > guarantee
 
 
 def _undecided_last(
