@@ -56,3 +56,22 @@ def chopped(name: str, payload: Payload, interval: Interval, cuts: Iterable[Time
 def packaged_twice(name: str = "A") -> st.SearchStrategy[tuple[list[Event], list[Event]]]:
     """One relation, packaged in two ways: *(R) and *(S) are identical."""
     return relations(name).flatmap(lambda r: st.tuples(packagings(r, name), packagings(r, name)))
+
+
+_STARTS = st.integers(0, 5)
+
+
+def one_lifetime_twice() -> st.SearchStrategy[tuple[list[Event], list[Event]]]:
+    """A single lifetime, whole and chopped: the smallest relation that can be packaged in two ways."""
+    payload, interval = (
+        Payload({"v": 1}),
+        st.builds(lambda start, length: Interval(start, start + length), _STARTS, _STARTS),
+    )
+    return interval.flatmap(
+        lambda i: st.lists(st.integers(i.start, i.end), max_size=2, unique=True).map(
+            lambda cuts: (
+                chopped("A", payload, i, []),
+                chopped("A", payload, i, [cut for cut in cuts if i.start < cut < i.end]),
+            )
+        )
+    )

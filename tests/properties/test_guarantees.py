@@ -35,6 +35,7 @@ from tests.properties.standing import (
     to,
     truth,
 )
+from tests.semantics.stepping import transcript
 
 CATALOG = REVISABLE
 EITHER = st.one_of(HISTORIES, REVISED)
@@ -122,3 +123,13 @@ def test_state_behind_the_guarantee_does_not_matter(file: File, batches: Batches
     assert strong[-1].guarantee == middle[-1].guarantee
     assert Counter(map(shown, strong[-1].engine.said)) <= Counter(map(shown, middle[-1].engine.said))
     assert to(said(one), strong[-1].guarantee) == to(said(other), strong[-1].guarantee)
+
+
+def test_a_slice_waits_for_its_start() -> None:
+    """Readings: R24, R36: a row may yet end before the slice begins; so it is said once g has reached that."""
+    by_occurrence = "EVENT Q WHEN A AS a OUTPUT a.v AS v @ [5, 9]"
+    arrived = "A a 1 v=1\nguarantee 2\nA a 1 @3 v=2\nguarantee 4\nguarantee 5"
+    assert transcript(by_occurrence, STRONG, arrived) == ["", "!0", "", "!2", "+a [1,∞) !5"]
+    by_validity = "EVENT Q FROM A AS a OUTPUT COUNT(*) AS n # [5, 9]"
+    arrived = "A a 1\nguarantee 2\nA b 3\nguarantee 4\nguarantee 5"
+    assert transcript(by_validity, STRONG, arrived) == ["", "!0", "", "!2", "+2 [3,∞) !5"]

@@ -31,6 +31,7 @@ from tests.properties.standing import (
     to,
     truth,
 )
+from tests.semantics.stepping import engine, message
 
 CATALOG = REVISABLE
 ARRIVALS = st.one_of(arriving(HISTORIES), arriving(REVISED))
@@ -87,3 +88,13 @@ def test_at_sync_point_waits_for_one(file: File, before: ConsistencyLevel, story
 def _free(engine: Reference, spoken: list[Time]) -> bool:
     """Every message said so far has Sync <= g'."""
     return max(spoken, default=BEGINNING) <= engine.guarantee
+
+
+def test_a_shortening_said_early_is_provisional() -> None:
+    """Reading: R38: retractions are messages too; that of Sync 1 is provisional while g' is 0."""
+    running = engine("EVENT Q WHEN A AS a", MIDDLE)
+    at = []
+    for time, line in enumerate(("A a 0..3 K=k", "retract k ve=1", "guarantee 0", "guarantee 1"), 1):
+        running.step([message(line)], time)
+        at.append(running.at_sync_point)
+    assert at == [False, False, False, True]
