@@ -27,7 +27,7 @@ PYTEST := $(BIN)/python -m pytest
 COVERED := model expression language plan semantics
 COVERAGE_LEAST := 95
 
-.PHONY: help setup demo test check fmt lint types layers unit props thorough coverage golden bench docs docs-check lock hooks clean
+.PHONY: help setup demo test check fmt lint types layers unit props thorough exhaustive coverage golden bench profile soak docs docs-check lock hooks clean
 
 help: ## list the targets
 	@echo "Usage: make TARGET [ARGS='more arguments for the tool']"
@@ -74,6 +74,9 @@ props: $(READY) ## the properties alone, with very many examples
 thorough: $(READY) ## the properties with many examples, the same ones each time
 	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -q -n auto tests/properties tests/plan $(ARGS)
 
+exhaustive: $(READY) ## all small histories in all orders, operator by operator (ARGS='--slice 1/50' for a part)
+	@$(BIN)/python -m tests.exhaustive $(ARGS)
+
 coverage: $(READY) ## all tests but Spark and browser; each core folder has its branch coverage checked
 	@HYPOTHESIS_PROFILE=check $(PYTEST) -q -n auto -m "not spark and not browser" --cov --cov-report= $(ARGS)
 	@for folder in $(COVERED); do \
@@ -86,9 +89,14 @@ golden: $(READY) ## rewrite the golden files; then read the difference line by l
 	@CEDR_GOLDEN=rewrite $(PYTEST) -q -n 0 -m "$(FAST)" --ignore tests/docs --ignore tests/repo $(ARGS)
 	@git --no-pager diff --stat -- tests 2>/dev/null || true
 
-bench: $(READY) ## the benchmarks, results as JSON
-	@if [ -d benchmarks ]; then $(BIN)/python -m benchmarks $(ARGS); \
-		else echo "bench: there is no benchmarks folder yet; nothing was measured"; fi
+bench: $(READY) ## the benchmarks, results as JSON (ARGS='runtime --events 500000' for some, smaller)
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+profile: $(READY) ## where the time of one benchmark goes (ARGS="--case 'FIRST, one batch'")
+	@$(BIN)/python -m benchmarks.profile_runtime $(ARGS)
+
+soak: $(READY) ## a long run with advancing guarantees: is memory flat? (ARGS='--messages 1000000')
+	@$(BIN)/python -m benchmarks.soak $(ARGS)
 
 docs: $(READY) ## regenerate the generated pages of docs/
 	@$(BIN)/python tools/generate_docs.py

@@ -1,1 +1,1 @@
-"""Measurements, each side by side in one run; results as JSON under .benchmarks/."""
+"""Measurements, each side by side in one run; results as JSON under .build/bench/."""

@@ -1,37 +1,66 @@
-"""Runs the benchmarks, prints a table and keeps the figures: ``python -m benchmarks``."""
+"""Runs the benchmarks, prints tables and keeps the figures: ``python -m benchmarks [NAME ...] [--events N ...]``.
+
+The names are ``oracle`` and ``runtime``; without one, all run.
+"""
 
 from __future__ import annotations
 
-import json
-import platform
-from datetime import UTC, datetime
-from pathlib import Path
+import os
 
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
+os.environ["NUMBA_NUM_THREADS"] = "1"  # read when numba is imported
 
-from benchmarks import oracle
+import argparse
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
 
-FOLDER = Path(".benchmarks")
-BENCHMARKS = {"oracle": oracle.run}
+from rich.progress import Progress
+
+from benchmarks import oracle, runtime
+from benchmarks.measuring import Showing, Sizes
+from benchmarks.reporting import keep, print_tables, wide
+
+Tables = dict[str, list[dict[str, Any]]]
+
+HELP = {
+    "events": "how many events go through the runtime",
+    "keys": "how many machines they are of",
+    "batch": "how many events a step takes",
+    "rounds": "how often each case is measured",
+    "large": "events of the large state",
+    "small": "events of the small state",
+    "singles": "how many single events",
+    "only": "cases whose name holds this text, or one of: throughput, state_sizes, latencies",
+}
 
 
 def main() -> None:
-    """Run each benchmark, with a progress bar; one JSON file a run."""
-    console = Console()
-    moment = datetime.now(UTC)
-    results = {name: run() for name, run in track(BENCHMARKS.items(), description="measuring", console=console)}
-    for name, rows in results.items():
-        table = Table(*rows[0], title=name)
-        for row in rows:
-            table.add_row(*(str(value) for value in row.values()))
-        console.print(table)
-    FOLDER.mkdir(exist_ok=True)
-    path = FOLDER / f"{moment:%Y%m%dT%H%M%SZ}.json"
-    machine = {"python": platform.python_version(), "machine": platform.machine(), "at": moment.isoformat()}
-    path.write_text(json.dumps({"machine": machine, "results": results}, indent=1), "utf-8")
-    console.print(f"kept in {path}")
+    """Run what was asked for; one JSON file for each name."""
+    parser = argparse.ArgumentParser(prog="benchmarks", description="measure, side by side in one run")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="oracle, runtime; without one, all")
+    for size in fields(Sizes):
+        kind = type(size.default)
+        parser.add_argument(f"--{size.name}", type=kind, default=size.default, help=HELP[size.name])
+    given = vars(parser.parse_args())
+    names = given.pop("names")
+    known = benchmarks(Sizes(**given))
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        parser.error(f"there is no benchmark {', '.join(unknown)}; there are: {', '.join(known)}")
+    console = wide()
+    for name in names or known:
+        with Progress(console=console, transient=True) as progress:
+            tables = known[name](Showing(progress))
+        print_tables(console, tables)
+        console.print(f"kept in {keep(name, tables, given)}")
+
+
+def benchmarks(sizes: Sizes) -> dict[str, Callable[[Showing], Tables]]:
+    """All benchmarks by name."""
+    return {
+        "oracle": lambda showing: {"oracle": oracle.run(showing.bar("oracle", 2))},
+        "runtime": lambda showing: runtime.run(sizes, showing),
+    }
 
 
 main()

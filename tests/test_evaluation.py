@@ -11,6 +11,7 @@ from cedr.connect.messages import take_messages
 from cedr.errors import HostError, LanguageError, StreamError
 from cedr.evaluation import HOSTS, Answer, Job, Result, evaluate
 from cedr.evaluation.catalog import read_catalog
+from cedr.evaluation.hosts import Stream
 from cedr.evaluation.queries import parse_level, query_file
 from cedr.model.event import primitive
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
@@ -161,7 +162,7 @@ def test_an_unknown_host_is_refused_with_those_that_exist() -> None:
     with pytest.raises(HostError) as caught:
         evaluate(PAIR, MESSAGES, host="moon")
     assert caught.value.diagnostics[0].primary == 'there is no host "moon"'
-    assert caught.value.diagnostics[0].detail == "hosts: oracle"
+    assert caught.value.diagnostics[0].detail == "hosts: oracle, local"
 
 
 def test_a_host_is_a_function_in_one_table(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +170,7 @@ def test_a_host_is_a_function_in_one_table(monkeypatch: pytest.MonkeyPatch) -> N
 
     def host(job: Job) -> Answer:
         asked.append(job)
-        return Answer([primitive("Pair", "x", 3)], [], lambda track: ([], []))  # noqa: ARG005
+        return Answer([primitive("Pair", "x", 3)], [], lambda track: Stream())  # noqa: ARG005
 
     monkeypatch.setitem(HOSTS, "mine", host)
     result = evaluate(PAIR, MESSAGES, host="mine")

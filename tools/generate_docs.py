@@ -17,6 +17,7 @@ from cedr.expression.reference import reference_page as expressions_page
 from cedr.language.codes import reference_page as errors_page
 from citations import DEFINITION, FIGURE, READING, ROOT, Item
 from drawings import DRAWINGS
+from spectrum import spectrum_page, spectrum_picture
 
 TITLES = {
     DEFINITION: [
@@ -168,6 +169,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/readings.md": readings_page,
     "docs/reference/errors.md": errors_page,
     "docs/reference/expressions.md": expressions_page,
+    "docs/explanation/spectrum.md": spectrum_page,
+    "docs/images/spectrum.svg": spectrum_picture,
     **{f"docs/images/{name}.svg": draw for name, draw in DRAWINGS.items()},
 }
 

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from cedr.builder.streams import stream as stream
     from cedr.builder.streams import tumbling as tumbling
     from cedr.connect.messages import read_messages as read_messages
+    from cedr.consistency.batch import EventBatch as EventBatch
+    from cedr.consistency.measures import Measures as Measures
     from cedr.errors import CedrError as CedrError
     from cedr.errors import Diagnostic as Diagnostic
     from cedr.errors import HostError as HostError
@@ -51,6 +53,10 @@ if TYPE_CHECKING:
     from cedr.errors import PlanError as PlanError
     from cedr.errors import StreamError as StreamError
     from cedr.evaluation.catalog import read_catalog as read_catalog
+    from cedr.evaluation.live import AsyncLive as AsyncLive
+    from cedr.evaluation.live import Live as Live
+    from cedr.evaluation.live import Said as Said
+    from cedr.evaluation.live import run as run
     from cedr.evaluation.queries import compile_query, explain_query
     from cedr.evaluation.result import Result as Result
     from cedr.evaluation.run import evaluate as evaluate
@@ -109,6 +115,8 @@ _MODULES = {
         "tumbling",
     ),
     "cedr.connect.messages": ("read_messages",),
+    "cedr.consistency.batch": ("EventBatch",),
+    "cedr.consistency.measures": ("Measures",),
     "cedr.errors": (
         "CedrError",
         "Diagnostic",
@@ -119,6 +127,7 @@ _MODULES = {
         "StreamError",
     ),
     "cedr.evaluation.catalog": ("read_catalog",),
+    "cedr.evaluation.live": ("AsyncLive", "Live", "Said", "run"),
     "cedr.evaluation.queries": ("compile", "explain"),
     "cedr.evaluation.result": ("Result",),
     "cedr.evaluation.run": ("evaluate",),

@@ -50,7 +50,11 @@ def evaluated(folder: Path, messages: str | bytes, *options: str) -> Run:
 # -- queries ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", [["check"], ["explain"], ["eval", "--messages", "good.jsonl"]])
+@pytest.mark.parametrize(
+    "command",
+    [["check"], ["explain"], *([name, "--messages", "good.jsonl"] for name in ("eval", "trace", "check-order"))],
+    ids=lambda command: command[0],
+)
 @pytest.mark.parametrize(
     ("content", "code", "place"),
     [
@@ -170,9 +174,10 @@ def test_every_one_of_many_dead_letters_has_its_line(folder: Path) -> None:
     assert run.err.endswith("\n50 dead letters\n")
 
 
+@pytest.mark.parametrize("command", ["eval", "trace", "check-order"])
 @pytest.mark.parametrize("name", ["missing.jsonl", "."])
-def test_a_message_file_that_cannot_be_opened_is_one_line(name: str) -> None:
-    run = cedr("eval", "pair.cedr", "--messages", name)
+def test_a_message_file_that_cannot_be_opened_is_one_line(command: str, name: str) -> None:
+    run = cedr(command, "pair.cedr", "--messages", name)
     assert run.status == 2
     assert run.err.startswith(f'error[cannot-read]: cannot read the messages "{name}": ')
     assert len(run.err.splitlines()) == 1
@@ -193,6 +198,14 @@ def test_a_message_file_that_cannot_be_opened_is_one_line(name: str) -> None:
         ["eval", "pair.cedr", "--messages", "good.jsonl", "--consistency", "BEST"],
         ["eval", "pair.cedr", "--messages", "good.jsonl", "--catalog", "missing.cedr"],
         ["explain", "pair.cedr", "--event", "Other"],
+        ["trace", "pair.cedr"],
+        ["trace", "pair.cedr", "--messages", "good.jsonl", "--host", "moon"],
+        ["trace", "pair.cedr", "--messages", "good.jsonl", "--consistency", "STRONG", "--consistency", "BEST"],
+        ["trace", "-", "--messages", "-"],
+        ["check-order", "pair.cedr", "--messages", "good.jsonl", "--host", "moon"],
+        ["check-order", "pair.cedr", "--messages", "good.jsonl", "--runs", "0"],
+        ["check-order", "pair.cedr", "--messages", "good.jsonl", "--seed", "x"],
+        ["check-order", "-", "--messages", "-"],
         ["eval", "-", "--messages", "-"],
     ],
 )
@@ -201,6 +214,17 @@ def test_a_wrong_call_has_exit_status_2(arguments: list[str]) -> None:
     assert run.status == 2
     assert run.err
     assert run.out == ""
+
+
+@pytest.mark.parametrize("command", ["eval", "trace", "check-order"])
+def test_a_query_that_does_not_run_live_says_where_and_what_else(folder: Path, command: str) -> None:
+    (folder / "count.cedr").write_text("EVENT N FROM A AS a GROUP BY a.k\nOUTPUT COUNT(*) AS n\n")
+    run = cedr(command, "count.cedr", "--messages", "good.jsonl", "--host", "local")
+    assert run.status == 2
+    assert "error[not-live]: " in run.err
+    assert "--> count.cedr:1:" in run.err
+    assert "--host oracle" in run.err
+    assert cedr(command, "count.cedr", "--messages", "good.jsonl").status == 0
 
 
 def test_a_defect_of_ours_says_so_and_has_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,7 +89,15 @@ def test_symbols_survive_any_locale(locale: str) -> None:
     assert "∞" in done.stdout.decode("utf-8")
 
 
-@pytest.mark.parametrize("command", [["demo"], ["eval", "trades.cedr", "--messages", "trades.jsonl", "--changes"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["demo"],
+        ["eval", "trades.cedr", "--messages", "trades.jsonl", "--changes"],
+        ["trace", "trades.cedr", "--messages", "trades.jsonl"],
+    ],
+    ids=lambda command: command[0],
+)
 def test_a_terminal_gets_a_drawn_table(command: list[str]) -> None:
     leader, follower = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}

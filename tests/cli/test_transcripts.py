@@ -52,6 +52,18 @@ TRANSCRIPTS = {
     "eval-unknown-event": "cedr eval machines.cedr --messages machines.jsonl --event Other",
     "eval-unknown-host": "cedr eval machines.cedr --messages machines.jsonl --host moon",
     "eval-unknown-level": "cedr eval machines.cedr --messages machines.jsonl --consistency BEST",
+    "eval-local": "cedr eval mail.cedr --messages mail.jsonl --host local",
+    "eval-local-changes": "cedr eval machines.cedr --messages machines.jsonl --host local --changes",
+    "eval-local-not-live": "cedr eval trades.cedr --messages trades.jsonl --host local",
+    "eval-measures": "cedr eval mail.cedr --messages mail.jsonl --host oracle --consistency STRONG --measures",
+    "eval-measures-json": "cedr eval mail.cedr --messages mail.jsonl --host oracle --json --measures",
+    "trace": "cedr trace mail.cedr --messages mail.jsonl --host oracle --consistency STRONG --consistency MIDDLE",
+    "trace-revisions": "cedr trace coupons.cedr --messages coupons.jsonl --host oracle",
+    "trace-aggregate": "cedr trace trades.cedr --messages trades.jsonl --host oracle",
+    "trace-json": "cedr trace mail.cedr --messages mail.jsonl --host oracle --json",
+    "trace-dead-letters": "cedr trace bare.cedr --messages wrong.jsonl --host oracle",
+    "check-order": "cedr check-order machines.cedr --messages machines.jsonl --runs 20 --host oracle",
+    "check-order-dead-letters": "cedr check-order bare.cedr --messages wrong.jsonl --runs 5 --host oracle",
     "demo": "cedr demo",
 }
 

@@ -1,4 +1,4 @@
-"""A standing query on the naive engine, step by step, and what is asked of it at each step."""
+"""A standing query on one of the engines, step by step, and what is asked of it at each step."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+import pytest
 from hypothesis import strategies as st
 
 from cedr.language.syntax import File
@@ -24,12 +25,21 @@ from cedr.semantics.evaluate import evaluate
 from cedr.semantics.levels import Reference
 from cedr.testing import strategies as some
 from cedr.testing.histories import History, tables_of
+from tests.consistency.engines import Engine, Live, MakesEngine
 
 PLAIN, REVISABLE = some.small_catalog("A", "B"), some.small_catalog("A", "B", revisable=FOREVER)
 """Two types only, and times close together: so that things happen."""
 FILES = st.one_of(some.patterns(PLAIN, depth=1, revisable=True), some.patterns(PLAIN, depth=2, revisable=True))
 HISTORIES = some.histories(PLAIN, min_size=3, max_size=6, max_time=5)
 REVISED = some.revised_histories(REVISABLE, min_size=1, max_size=4, max_time=5)
+
+LIVE = st.one_of(FILES, some.compositions(PLAIN, algebra=False))
+"""What the columnar engine runs: patterns, also over patterns."""
+
+
+def of_any_kind(files: st.SearchStrategy[File]) -> pytest.MarkDecorator:
+    """A property of both engines: of the naive one for all the files, of the columnar one for what it runs."""
+    return pytest.mark.parametrize(("engine", "files"), [(Reference, files), (Live, LIVE)], ids=["naive", "columnar"])
 
 
 def arriving(histories: st.SearchStrategy[History], *, revised: bool = True) -> st.SearchStrategy[Story]:
@@ -46,7 +56,7 @@ Story = tuple[History, list[list[Message]]]
 class Step(NamedTuple):
     """What was said about one batch, and the guarantee after it."""
 
-    engine: Reference
+    engine: Engine
     changes: list[Change]
     guarantee: Time
 
@@ -56,13 +66,18 @@ def plan_of(file: File, catalog: Catalog) -> Node:
 
 
 def run(
-    plan: Node, level: ConsistencyLevel, catalog: Catalog, batches: Sequence[Sequence[Message]], every: int = 1
+    plan: Node,
+    level: ConsistencyLevel,
+    catalog: Catalog,
+    batches: Sequence[Sequence[Message]],
+    every: int = 1,
+    engine: MakesEngine = Reference,
 ) -> Iterator[Step]:
     """The query on the batches, at CEDR times that are ``every`` apart."""
-    engine = Reference(plan, level, catalog)
+    running = engine(plan, level, catalog)
     for number, batch in enumerate(batches, 1):
-        changes = engine.step(batch, number * every)
-        yield Step(engine, changes, engine.guarantee)
+        changes = running.step(batch, number * every)
+        yield Step(running, changes, running.guarantee)
 
 
 def said(changes: Iterable[Change]) -> HistoryTable:

@@ -18,10 +18,10 @@ from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
 from cedr.model.stream import Guarantee, Message
 from cedr.model.time import FOREVER
 from cedr.semantics.evaluate import evaluate
-from cedr.semantics.levels import Reference
 from cedr.testing import strategies as some
 from cedr.testing.arrivals import Batches
 from cedr.testing.histories import History
+from tests.consistency.engines import BOTH, MakesEngine
 from tests.properties.standing import (
     FILES,
     HISTORIES,
@@ -42,11 +42,12 @@ EITHER = st.one_of(HISTORIES, REVISED)
 ARRIVALS = arriving(EITHER).map(lambda story: story[1])
 
 
+@BOTH
 @given(FILES, some.levels(), ARRIVALS)
-def test_our_guarantees_are_final(file: File, level: ConsistencyLevel, batches: Batches) -> None:
+def test_our_guarantees_are_final(engine: MakesEngine, file: File, level: ConsistencyLevel, batches: Batches) -> None:
     """Reading: R36: g' = t promises that the canonical table to t is final, at every level."""
     changes, promised = [], list[tuple[int, Counter[object]]]()
-    for step in run(plan_of(file, CATALOG), level, CATALOG, batches):
+    for step in run(plan_of(file, CATALOG), level, CATALOG, batches, engine=engine):
         changes += step.changes
         table = said(changes)
         for time, before in promised:
@@ -67,15 +68,18 @@ def _with(message: Message, time: int | None) -> list[Message]:
     return [message] if time is None else [message, Guarantee(time)]
 
 
+@BOTH
 @given(FILES, st.sampled_from((STRONG, MIDDLE)), promising_too_much())
-def test_broken_guarantees_corrupt_nothing(file: File, level: ConsistencyLevel, batches: Batches) -> None:
+def test_broken_guarantees_corrupt_nothing(
+    engine: MakesEngine, file: File, level: ConsistencyLevel, batches: Batches
+) -> None:
     """Reading: R39: what breaks a guarantee is a dead letter; all else is as if it had not been sent."""
     plan, intake = plan_of(file, CATALOG), Intake(CATALOG)
     for message in (message for batch in batches for message in batch):
         intake.receive(message)
     expected = HistoryTable.from_events(evaluate(plan, intake.rows()))
     changes = []
-    for step in run(plan, level, CATALOG, batches):
+    for step in run(plan, level, CATALOG, batches, engine=engine):
         changes += step.changes
         assert to(said(changes), step.guarantee) == to(expected, step.guarantee)
     dead = {letter.position for letter in step.engine.dead_letters} if batches else set()
@@ -102,23 +106,27 @@ def _merged(streams: tuple[Batches, ...], order: list[int]) -> Batches:
     return [next(rest[number]) for number in order]
 
 
+@BOTH
 @given(FILES, some.levels(memory=FOREVER), EITHER.flatmap(lambda h: st.tuples(st.just(h), by_provider(h))))
-def test_several_providers(file: File, level: ConsistencyLevel, story: tuple[History, Batches]) -> None:
+def test_several_providers(
+    engine: MakesEngine, file: File, level: ConsistencyLevel, story: tuple[History, Batches]
+) -> None:
     """Reading: R33: of several providers the smallest guarantee counts; until all have spoken there is none."""
     history, batches = story
     plan = plan_of(file, CATALOG)
-    engine, expected, changes = Reference(plan, level, CATALOG, ("A", "B")), truth(plan, history), []
+    running, expected, changes = engine(plan, level, CATALOG, ("A", "B")), truth(plan, history), []
     for number, batch in enumerate(batches, 1):
-        changes += engine.step(batch, number)
-        assert to(said(changes), engine.guarantee) == to(expected, engine.guarantee)
-    assert not engine.dead_letters
+        changes += running.step(batch, number)
+        assert to(said(changes), running.guarantee) == to(expected, running.guarantee)
+    assert not running.dead_letters
 
 
+@BOTH
 @given(FILES, ARRIVALS)
-def test_state_behind_the_guarantee_does_not_matter(file: File, batches: Batches) -> None:
+def test_state_behind_the_guarantee_does_not_matter(engine: MakesEngine, file: File, batches: Batches) -> None:
     """Reading: R36: what is said up to g' is the same whether a query began before or was strong all along."""
     plan = plan_of(file, CATALOG)
-    strong, middle = (list(run(plan, level, CATALOG, batches)) for level in (STRONG, MIDDLE))
+    strong, middle = (list(run(plan, level, CATALOG, batches, engine=engine)) for level in (STRONG, MIDDLE))
     one, other = ([c for step in steps for c in step.changes] for steps in (strong, middle))
     assert strong[-1].guarantee == middle[-1].guarantee
     assert Counter(map(shown, strong[-1].engine.said)) <= Counter(map(shown, middle[-1].engine.said))

@@ -17,6 +17,7 @@ from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.stream import Guarantee, Insert, Retract
 from cedr.semantics.evaluate import evaluate
 from cedr.testing import strategies as some
+from tests.consistency.engines import BOTH, MakesEngine
 from tests.properties.standing import (
     FILES,
     HISTORIES,
@@ -25,6 +26,7 @@ from tests.properties.standing import (
     Story,
     arriving,
     ended,
+    of_any_kind,
     plan_of,
     run,
     said,
@@ -35,12 +37,14 @@ from tests.properties.standing import (
 )
 
 CATALOG = REVISABLE
+Files = st.SearchStrategy[File]
 ANY_FILE = st.one_of(FILES, some.relations(CATALOG), some.compositions(CATALOG))
 ARRIVALS = st.one_of(arriving(HISTORIES), arriving(REVISED))
 
 
+@BOTH
 @given(FILES, ARRIVALS)
-def test_middle_never_waits(file: File, story: Story) -> None:
+def test_middle_never_waits(engine: MakesEngine, file: File, story: Story) -> None:
     """Reading: R33: what is said at any moment is the meaning of all that was received, as far as it is not the future.
 
     A row said before stays, however far ahead it lies; an Oe that is not due is left open.
@@ -48,7 +52,7 @@ def test_middle_never_waits(file: File, story: Story) -> None:
     _, batches = story
     plan, intake = plan_of(file, CATALOG), Intake(CATALOG)
     before: set[tuple[str, int]] = set()
-    for step, batch in zip(run(plan, MIDDLE, CATALOG, batches), batches, strict=True):
+    for step, batch in zip(run(plan, MIDDLE, CATALOG, batches, engine=engine), batches, strict=True):
         for message in batch:
             intake.receive(message)
         due = max(intake.high, step.guarantee)
@@ -65,12 +69,15 @@ def _name(row: Event) -> tuple[str, int]:
     return row.id, row.occurrence_start
 
 
-@given(ANY_FILE, some.levels(), ARRIVALS)
-def test_batches_leave_in_order(file: File, level: ConsistencyLevel, story: Story) -> None:
+@of_any_kind(ANY_FILE)
+@given(st.data(), some.levels(), ARRIVALS)
+def test_batches_leave_in_order(
+    engine: MakesEngine, files: Files, data: st.DataObject, level: ConsistencyLevel, story: Story
+) -> None:
     """Readings: R8, R40: no K is inserted and retracted in one batch, what leaves is in the order of Sync."""
     _, batches = story
     every_key: Counter[str] = Counter()
-    for step in run(plan_of(file, CATALOG), level, CATALOG, batches):
+    for step in run(plan_of(data.draw(files), CATALOG), level, CATALOG, batches, engine=engine):
         inserted = {c.message.lineage_key for c in step.changes if isinstance(c.message, Insert)}
         retracted = [c.message.lineage_key for c in step.changes if isinstance(c.message, Retract)]
         assert not inserted & set(retracted)
@@ -81,22 +88,26 @@ def test_batches_leave_in_order(file: File, level: ConsistencyLevel, story: Stor
     assert max(every_key.values(), default=1) == 1
 
 
-@given(ANY_FILE, some.levels(), ARRIVALS)
-def test_changes_amount_to_what_is_said(file: File, level: ConsistencyLevel, story: Story) -> None:
+@of_any_kind(ANY_FILE)
+@given(st.data(), some.levels(), ARRIVALS)
+def test_changes_amount_to_what_is_said(
+    engine: MakesEngine, files: Files, data: st.DataObject, level: ConsistencyLevel, story: Story
+) -> None:
     """Readings: R3, R33: reducing the change stream gives the rows said, at every step."""
     _, batches = story
     changes = []
-    for step in run(plan_of(file, CATALOG), level, CATALOG, batches):
+    for step in run(plan_of(data.draw(files), CATALOG), level, CATALOG, batches, engine=engine):
         changes += step.changes
         reduced = Counter(shown(row.event("Q")) for row in said(changes).reduced())
         assert reduced == Counter(shown(row) for row in step.engine.said)
 
 
-@given(ANY_FILE, ARRIVALS)
-def test_middle_converges(file: File, story: Story) -> None:
+@of_any_kind(ANY_FILE)
+@given(st.data(), ARRIVALS)
+def test_middle_converges(engine: MakesEngine, files: Files, data: st.DataObject, story: Story) -> None:
     """Paper: Definition 6.  Readings: R35, R36: when all is guaranteed, the output is the oracle's table to g'."""
     history, batches = story
-    plan = plan_of(file, CATALOG)
-    steps = list(run(plan, MIDDLE, CATALOG, batches))
+    plan = plan_of(data.draw(files), CATALOG)
+    steps = list(run(plan, MIDDLE, CATALOG, batches, engine=engine))
     changes = [change for step in steps for change in step.changes]
     assert to(said(changes), steps[-1].guarantee) == to(truth(plan, history), steps[-1].guarantee)

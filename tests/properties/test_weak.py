@@ -23,6 +23,7 @@ from cedr.semantics.evaluate import evaluate
 from cedr.testing import strategies as some
 from cedr.testing.arrivals import Batches
 from cedr.testing.histories import History
+from tests.consistency.engines import BOTH, MakesEngine
 from tests.properties.standing import (
     FILES,
     HISTORIES,
@@ -74,11 +75,13 @@ def unfrozen(rows: Iterable[Event], line: Time) -> list[Event]:
     return [row for row in rows if row.valid_end >= line and row.occurrence_end >= line]
 
 
-def is_right_at_sync_points(file: File, level: ConsistencyLevel, catalog: Catalog, story: Story) -> None:
+def is_right_at_sync_points(
+    engine: MakesEngine, file: File, level: ConsistencyLevel, catalog: Catalog, story: Story
+) -> None:
     """R35: the said rows that are not frozen equal, at g, the due unfrozen rows of the oracle on what was received."""
     _, batches = story
     plan, intake, line = plan_of(file, catalog), Intake(catalog), BEGINNING
-    for step, batch in zip(run(plan, level, catalog, batches), batches, strict=True):
+    for step, batch in zip(run(plan, level, catalog, batches, engine=engine), batches, strict=True):
         late = {id(d.message) for d in step.engine.dead_letters if d.code == "removal-too-late"}  # as if not sent (R34)
         for message in batch:
             if id(message) not in late:
@@ -99,24 +102,29 @@ def _table(rows: Iterable[Event]) -> HistoryTable:
     return HistoryTable.from_events(rows)
 
 
+@BOTH
 @given(FILES, LEVELS, stories(st.one_of(HISTORIES, SPREAD)))
-def test_right_at_sync_points(file: File, level: ConsistencyLevel, story: Story) -> None:
+def test_right_at_sync_points(engine: MakesEngine, file: File, level: ConsistencyLevel, story: Story) -> None:
     """Paper: Definition 5.  Readings: R34, R35."""
-    is_right_at_sync_points(file, level, PLAIN, story)
+    is_right_at_sync_points(engine, file, level, PLAIN, story)
 
 
+@BOTH
 @given(FILES, LEVELS, stories(REVISED))
-def test_right_at_sync_points_with_revisions(file: File, level: ConsistencyLevel, story: Story) -> None:
+def test_right_at_sync_points_with_revisions(
+    engine: MakesEngine, file: File, level: ConsistencyLevel, story: Story
+) -> None:
     """Paper: Definition 5.  Readings: R10, R34, R35."""
-    is_right_at_sync_points(file, level, REVISABLE, story)
+    is_right_at_sync_points(engine, file, level, REVISABLE, story)
 
 
+@BOTH
 @given(FILES, st.integers(0, 3), SPREAD.flatmap(some.arrivals))
-def test_frozen_rows_are_not_touched(file: File, memory: int, batches: Batches) -> None:
+def test_frozen_rows_are_not_touched(engine: MakesEngine, file: File, memory: int, batches: Batches) -> None:
     """Reading: R34: a row that ended before m is neither shortened nor removed, nor said for the first time."""
     level = ConsistencyLevel(Bound(0), Bound(memory))
     plan, intake, line = plan_of(file, PLAIN), Intake(PLAIN), BEGINNING
-    for step, batch in zip(run(plan, level, PLAIN, batches), batches, strict=True):
+    for step, batch in zip(run(plan, level, PLAIN, batches, engine=engine), batches, strict=True):
         for change in step.changes:
             if change.event is None:
                 continue
@@ -138,10 +146,12 @@ def _name(change: Change) -> tuple[str, Time] | None:
     return None if change.event is None else (change.event.id, change.event.occurrence_start)
 
 
+@BOTH
 @given(FILES, HISTORIES.flatmap(some.arrivals))
-def test_memory_beyond_everything_is_middle(file: File, batches: Batches) -> None:
+def test_memory_beyond_everything_is_middle(engine: MakesEngine, file: File, batches: Batches) -> None:
     """Paper: Figure 9: travelling along the x-axis ends at the middle level.  Reading: R34."""
     plan = plan_of(file, PLAIN)
     far, forever = (ConsistencyLevel(Bound(0), Bound(m)) for m in (1000, FOREVER))
-    for one, other in zip(run(plan, far, PLAIN, batches), run(plan, forever, PLAIN, batches), strict=True):
+    runs = (run(plan, level, PLAIN, batches, engine=engine) for level in (far, forever))
+    for one, other in zip(*runs, strict=True):
         assert Counter(map(shown, one.engine.said)) == Counter(map(shown, other.engine.said))

@@ -32,6 +32,21 @@ Level = Annotated[
         help="STRONG, MIDDLE, WEAK or 'BLOCKING duration MEMORY duration', instead of what the query says.",
     ),
 ]
+Levels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--consistency", metavar="LEVEL", help="A level, instead of what the query says; may be repeated to compare."
+    ),
+]
+Host = Annotated[
+    str | None,
+    typer.Option(
+        "--host", metavar="HOST", help="Who evaluates: oracle or local; by default whoever can and is faster."
+    ),
+]
+Messages = Annotated[
+    str, typer.Option("--messages", metavar="FILE", help="JSON Lines in arrival order; - is standard input.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print data, one JSON object a line.")]
 QueryFile = Annotated[str, typer.Argument(metavar="FILE", help="A file of queries; - is standard input.")]
 
@@ -87,15 +102,14 @@ def explain(
 def eval_(  # noqa: PLR0913 - one for each option
     *,
     file: QueryFile,
-    messages: Annotated[
-        str, typer.Option("--messages", metavar="FILE", help="JSON Lines in arrival order; - is standard input.")
-    ],
+    messages: Messages,
     event: Event = None,
-    host: Annotated[str, typer.Option("--host", metavar="HOST", help="Who evaluates.")] = "oracle",
+    host: Host = None,
     consistency: Level = None,
     catalog: Catalogs = None,
     as_json: AsJson = False,
     changes: Annotated[bool, typer.Option("--changes", help="The change stream instead of its result.")] = False,
+    measures: Annotated[bool, typer.Option("--measures", help="Print what the level has cost, too.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit status 1 if there are dead letters.")] = False,
 ) -> None:
     """Evaluate a query on a file of messages; by default the last query of the file."""
@@ -106,8 +120,49 @@ def eval_(  # noqa: PLR0913 - one for each option
             Request(file, messages, event, host, consistency, tuple(catalog or ())),
             as_json=as_json,
             changes=changes,
+            measures=measures,
             strict=strict,
         )
+
+
+@app.command()
+def trace(
+    *,
+    file: QueryFile,
+    messages: Messages,
+    consistency: Levels = None,
+    event: Event = None,
+    host: Host = None,
+    catalog: Catalogs = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show step by step what arrives, what is held, what is said, and what is taken back and why."""
+    with reported():
+        from cedr.cli.evaluating import Request
+        from cedr.cli.tracing import trace_file
+
+        request = Request(file, messages, event, host, None, tuple(catalog or ()))
+        trace_file(request, tuple(consistency or ()), as_json=as_json)
+
+
+@app.command(name="check-order")
+def check_order(
+    *,
+    file: QueryFile,
+    messages: Messages,
+    runs: Annotated[int, typer.Option("--runs", metavar="N", min=1, help="So many deliveries are tried.")] = 200,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Where chance begins.")] = 0,
+    event: Event = None,
+    host: Host = None,
+    catalog: Catalogs = None,
+) -> None:
+    """Deliver the messages in other orders and batches; exit status 1 if a level breaks its promise."""
+    with reported():
+        from cedr.cli.evaluating import Request
+        from cedr.cli.ordering import check_order_of
+
+        request = Request(file, messages, event, host, None, tuple(catalog or ()))
+        check_order_of(request, runs=runs, seed=seed)
 
 
 @app.command()

@@ -17,7 +17,7 @@ import typer
 from cedr.errors import CedrError, Diagnostic, InternalError
 
 WRONG, USAGE, DEFECT = 1, 2, 3
-_USAGE_CODES = {"cannot-read", "unknown-host", "unknown-level", "unknown-query"}
+_USAGE_CODES = {"cannot-read", "not-live", "unknown-host", "unknown-level", "unknown-query"}
 
 
 @contextmanager

@@ -170,9 +170,16 @@ def _message(message: Message, row: Event | None, clock: Clock) -> tuple[str, ..
     if row is None:  # the retraction of a row that never came
         return (kind, "", "", "", "", "", "", key, "")
     times = (row.valid_start, row.valid_end, row.occurrence_start, row.occurrence_end)
-    payload = ", ".join(f"{name}={_cell(value, DataType.ANY, clock)}" for name, value in row.payload.items())
+    payload = payload_text(row, clock)
     own_key = "" if key == default_key(row) else key
     return (kind, row.stream, row.id, *map(clock.show, times), own_key, payload)
+
+
+def payload_text(row: Event, clock: Clock, event_type: EventType | None = None) -> str:
+    """The payload of a row on one line."""
+    types = {} if event_type is None else event_type.attributes
+    cells = ((name, _cell(value, types.get(name, DataType.ANY), clock)) for name, value in row.payload.items())
+    return ", ".join(f"{name}={cell}" for name, cell in cells)
 
 
 def _cell(value: Value, data_type: DataType, clock: Clock) -> str:

@@ -1,6 +1,7 @@
 """Who evaluates.  A host takes a ``Job`` and gives an ``Answer``; all of them give the same rows.
 
-The host ``oracle`` is the executable meaning of the language: slow, and right by definition.
+The host ``oracle`` is the executable meaning of the language: slow, and right by definition.  The host ``local`` is the
+columnar runtime in this process.
 """
 
 from __future__ import annotations
@@ -8,16 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from cedr.errors import Diagnostic, HostError
+from cedr.consistency.measures import Measures
+from cedr.evaluation.engines import (
+    ENGINES,
+    Factory,
+    fitting_engine,
+    in_order,
+    local_engine,
+    oracle_engine,
+    unknown_host,
+)
 from cedr.evaluation.result import Track, untracked
 from cedr.model.event import Event
 from cedr.model.intake import DeadLetter, Intake
-from cedr.model.level import ConsistencyLevel
+from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.schema import Catalog
 from cedr.model.stream import Change, Guarantee, Insert, Message
+from cedr.model.time import FOREVER
 from cedr.plan.compile import CompiledQuery
 from cedr.semantics.evaluate import evaluate
-from cedr.semantics.levels import Reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +40,13 @@ class Job:
     types: Catalog
 
 
-Said = tuple[Sequence[Change], Sequence[DeadLetter]]
-"""A change stream, and what could not be used at its level."""
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A change stream, what could not be used at its level, and what the level has cost."""
+
+    changes: Sequence[Change] = ()
+    dead_letters: Sequence[DeadLetter] = ()
+    measures: Measures | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +58,7 @@ class Answer:
 
     rows: Sequence[Event]
     dead_letters: Sequence[DeadLetter]
-    changes: Callable[[Track[Message]], Said]
+    changes: Callable[[Track[Message]], Stream]
 
 
 Host = Callable[[Job], Answer]
@@ -51,31 +66,73 @@ Host = Callable[[Job], Answer]
 
 def oracle(job: Job) -> Answer:
     """The meaning of the query on all that was received; with ``AS OF c``, what was said by then.  Reading: R24."""
+    return _meant(job, lambda track: _stream(job, oracle_engine, track))
+
+
+def local(job: Job) -> Answer:
+    """The same by the columnar pipeline.  Raises ``HostError`` for a plan that it cannot run.
+
+    The table is what is said at MIDDLE once nothing more can come: then every row and every end is due (R33).
+    """
+    engine = local_engine(job.query.plan, MIDDLE, job.types)
+    batches = (job.messages, (Guarantee(FOREVER - 1),))
+    said = [change for number, batch in enumerate(batches, 1) for change in engine.step(batch, number)[0].to_changes()]
+    end = FOREVER
+    if job.query.as_of is not None:
+        said, end = list(_stream(job, local_engine, untracked).changes), job.query.as_of
+    return Answer(said_by(said, end), engine.dead_letters(), lambda track: _stream(job, local_engine, track))
+
+
+def unasked(job: Job) -> Answer:
+    """Where no host is named: rows by the oracle, changes by whoever is faster and can.
+
+    For a few messages that is the naive engine: it has nothing to load and nothing to compile.
+    """
+
+    def changes(track: Track[Message]) -> Stream:
+        few = len(job.messages) < _FEW
+        host = "oracle" if few else fitting_engine(job.query.plan, job.types)
+        return _stream(job, ENGINES[host], track)
+
+    return _meant(job, changes)
+
+
+_FEW = 100
+"""Up to here the naive engine is done before the columnar one has started."""
+
+
+def _meant(job: Job, changes: Callable[[Track[Message]], Stream]) -> Answer:
     intake = Intake(job.types)
     for number, message in enumerate(job.messages, 1):
         intake.receive(message, number)
-
-    def changes(track: Track[Message]) -> Said:
-        reference = Reference(job.query.plan, job.level, job.types)
-        steps = enumerate(track(job.messages, "change stream"), 1)
-        said = [change for cedr_time, message in steps for change in reference.step([message], cedr_time)]
-        return said, reference.dead_letters
-
     if job.query.as_of is None:
         rows = evaluate(job.query.plan, intake.rows())
     else:
-        rows = said_by(changes(untracked)[0], job.query.as_of)
+        rows = said_by(changes(untracked).changes, job.query.as_of)
     return Answer(rows, intake.dead_letters(final=True), changes)
 
 
-HOSTS: dict[str, Host] = {"oracle": oracle}
+def _stream(job: Job, factory: Factory, track: Track[Message]) -> Stream:
+    """What is said at the level of the job, one message a step: CEDR times 1, 2, 3 and so on."""
+    engine = factory(job.query.plan, job.level, job.types, ())
+    said: list[Change] = []
+    for cedr_time, message in enumerate(track(job.messages, "change stream"), 1):
+        (spoken,) = engine.step([message], cedr_time)
+        if len(spoken):
+            said += in_order(spoken.to_changes())
+    return Stream(said, engine.dead_letters(), engine.measures()[0])
+
+
+HOSTS: dict[str, Host] = {"oracle": oracle, "local": local}
 """Every host by its name."""
 
 
-def host_named(name: str) -> Host:
+def host_named(name: str | None) -> Host:
     """The host of a name.  Raises ``HostError``."""
+    if name is None:
+        return unasked
     if name not in HOSTS:
-        raise HostError(Diagnostic("unknown-host", f'there is no host "{name}"', detail=f"hosts: {', '.join(HOSTS)}"))
+        raise unknown_host(name, HOSTS)
     return HOSTS[name]
 
 

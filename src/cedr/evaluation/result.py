@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from cedr.connect.rows import Data, change_as_data, row_as_data
 from cedr.connect.tables import rows_table
+from cedr.consistency.measures import Measures
 from cedr.errors import Diagnostic
 from cedr.model.event import Event
 from cedr.model.level import ConsistencyLevel
@@ -22,10 +23,12 @@ Track = Callable[[Sequence[T], str], Iterable[T]]
 
 @dataclass(frozen=True, slots=True)
 class ChangeStream:
-    """What a query said, and the messages that could not be used at its level."""
+    """What a query said, the messages that could not be used at its level, and what that has cost."""
 
     changes: tuple[Change, ...] = ()
     dead_letters: tuple[Diagnostic, ...] = ()
+    measures: Measures | None = None
+    """What the level has cost; None where nothing was run."""
 
 
 def untracked(items: Sequence[T], what: str) -> Iterable[T]:  # noqa: ARG001 - nobody looks on
@@ -63,6 +66,10 @@ class Result:
     def change_stream(self, track: Track[Message]) -> ChangeStream:
         """The same with its dead letters, and with someone looking on."""
         return self._source(track)
+
+    def measures(self) -> Measures | None:
+        """What the level has cost when all messages were taken: what waited, what was said, what is kept."""
+        return self._stream.measures
 
     @cached_property
     def _stream(self) -> ChangeStream:

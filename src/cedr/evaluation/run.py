@@ -12,7 +12,7 @@ from cedr.connect.dead_letters import drawn
 from cedr.connect.messages import MessageFile, read_messages, take_messages
 from cedr.errors import Diagnostic
 from cedr.evaluation.catalog import declared_types, merged
-from cedr.evaluation.hosts import Job, host_named
+from cedr.evaluation.hosts import Job, Stream, host_named
 from cedr.evaluation.queries import Builder, catalog_of, choose, parse_level, query_file
 from cedr.evaluation.result import ChangeStream, Result
 from cedr.language.syntax import File
@@ -20,7 +20,7 @@ from cedr.model.event import Event
 from cedr.model.intake import DeadLetter
 from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.schema import Catalog, EventType
-from cedr.model.stream import Change, Message
+from cedr.model.stream import Message
 from cedr.model.time import FOREVER, Time
 from cedr.plan.compile import CompiledQuery, Program, compile_file
 from cedr.plan.logical import Source, walk
@@ -34,7 +34,7 @@ def evaluate(
     query: AnyQuery,
     messages: AnyMessages,
     *,
-    host: str = "oracle",
+    host: str | None = None,
     consistency: ConsistencyLevel | str | None = None,
     event: str | None = None,
     catalog: Catalog | str | PathLike[str] | None = None,
@@ -44,10 +44,11 @@ def evaluate(
     ``query`` is a text, the path of a ``.cedr`` file, or a query built in Python; ``event`` chooses among several, by
     default the last one.  ``messages`` is the path of a JSON Lines file, or messages at hand, as objects or as
     dictionaries of that form.  Types come from the query, from ``catalog``, or are inferred from the messages.
+    ``host`` is "oracle" or "local"; by default the oracle, and for the changes of many messages whoever is faster.
     """
     run = host_named(host)
     level = parse_level(consistency) if isinstance(consistency, str) else consistency
-    program, arrived = _ready(query, messages, catalog_of(catalog))
+    program, arrived = ready(query, messages, catalog)
     chosen = choose(program, event)
     sent = tuple(message for _, message in arrived.messages)
     job = Job(chosen, sent, level or chosen.consistency or MIDDLE, arrived.types)
@@ -60,15 +61,18 @@ def evaluate(
         job.level,
         _dead_letters(arrived, answer.dead_letters),
         (*program.warnings, *_missing(chosen, arrived)),
-        frozenset(source.name for source in _sources(chosen)),
-        lambda track: _stream(arrived, *answer.changes(track)),
+        frozenset(source.name for source in sources(chosen)),
+        lambda track: _stream(arrived, answer.changes(track)),
     )
 
 
-def _ready(query: AnyQuery, messages: AnyMessages, declared: Catalog) -> tuple[Program, MessageFile]:
+def ready(
+    query: AnyQuery, messages: AnyMessages, catalog: Catalog | str | PathLike[str] | None
+) -> tuple[Program, MessageFile]:
     """The compiled program and the messages, with all event types, declared and inferred."""
+    declared = catalog_of(catalog)
     if isinstance(query, CompiledQuery):
-        query = Program({query.name: query}, Catalog({source.name: source for source in _sources(query)}))
+        query = Program({query.name: query}, Catalog({source.name: source for source in sources(query)}))
     if isinstance(query, Program):
         known = Catalog({event_type.name: event_type for event_type in query.types if not event_type.open})
         return query, _messages(messages, merged(declared, known))
@@ -88,22 +92,23 @@ def _in_order(rows: Iterable[Event]) -> tuple[Event, ...]:
     return tuple(sorted(rows, key=lambda row: (row.occurrence_start, row.valid_start, row.id)))
 
 
-def _sources(query: CompiledQuery) -> list[EventType]:
+def sources(query: CompiledQuery) -> list[EventType]:
+    """The event types that a query is made of."""
     return [node.type for node in walk(query.plan) if isinstance(node, Source)]
 
 
 def _missing(query: CompiledQuery, arrived: MessageFile) -> list[Diagnostic]:
     """Types that were not declared and of which nothing came: perhaps misspelt."""
     known = arrived.types.types
-    missing = dict.fromkeys(source.name for source in _sources(query) if source.name not in known)
+    missing = dict.fromkeys(source.name for source in sources(query) if source.name not in known)
     seen = f"messages are of: {', '.join(known) or 'no type at all'}"
     return [
         Diagnostic("no-messages", f'no messages of type "{name}"', detail=seen, severity="warning") for name in missing
     ]
 
 
-def _stream(arrived: MessageFile, changes: Iterable[Change], refused: Iterable[DeadLetter]) -> ChangeStream:
-    return ChangeStream(tuple(changes), _dead_letters(arrived, refused))
+def _stream(arrived: MessageFile, stream: Stream) -> ChangeStream:
+    return ChangeStream(tuple(stream.changes), _dead_letters(arrived, stream.dead_letters), stream.measures)
 
 
 def _dead_letters(arrived: MessageFile, refused: Iterable[DeadLetter]) -> tuple[Diagnostic, ...]:

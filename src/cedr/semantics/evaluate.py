@@ -64,11 +64,15 @@ class Oracle:
         return self._known[id(node)][1]
 
     def table_up_to(self, node: Node, time: Time) -> list[Event]:
-        """The table of a node on what its inputs say up to an occurrence time, and no more."""
+        """The table of a node on what its inputs say *to* an occurrence time, and no more: later ends are not known.
+
+        Reading: R36: only the table *to* g is final, so that it is all that a guarantee may be made of.
+        """
         given = Oracle(self._tables)
         for part in logical.inputs(node):
             rows = [row for row in self.table(part) if row.occurrence_start <= time]
-            given._known[id(part)] = (part, rows)
+            known = [row if row.occurrence_end <= time else replace(row, occurrence_end=FOREVER) for row in rows]
+            given._known[id(part)] = (part, known)
         return given.table(node)
 
     @singledispatchmethod

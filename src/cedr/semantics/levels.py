@@ -66,6 +66,7 @@ class Reference:
         self._clock: list[Time] = []
         self._high: list[Time] = []
         self._spoken: Time = BEGINNING
+        self._line: Time = BEGINNING
         self._waiting: ConsistencyLevel | None = None
         self._too_late: list[DeadLetter] = []
 
@@ -93,7 +94,7 @@ class Reference:
 
     def step(self, messages: Sequence[Message], cedr_time: Time) -> list[Change]:
         """Take a batch; say the difference.  All its messages have one CEDR time.  Readings: R33, R40."""
-        line = self._ago(self.level.memory, cedr_time)  # fixed before the batch (R34)
+        line = self._line = max(self._line, self._ago(self.level.memory, cedr_time))  # before the batch (R34); R38
         for message in messages:
             self._receive(message, line)
         self._clock.append(cedr_time)

@@ -21,6 +21,9 @@ from cedr.model.schema import DataType
 DEEPEST, WIDEST = 3, 6
 """How deep operators nest, and how many events a pattern names at most."""
 
+FAMILIES = ("SEQUENCE", "ATLEAST", "ALL", "ANY", "ATMOST", "UNLESS", "UNLESS'", "NOT", "CANCEL-WHEN")
+"""The pattern operators, for ``pattern_bodies(family=…)``."""
+
 
 def name(*parts: str) -> Name:
     """A name as a text says it."""
@@ -117,9 +120,21 @@ class _Pattern:
             return Parameter(operator, variable), seen + Seen((), (variable,))
         return Parameter(operator), seen
 
-    def operator(self, depth: int) -> tuple[Operator, Seen]:
-        kinds = (self.several, self.unless, self.several, self.chosen, self.unless, self.negation, self.cancel)
-        return self.draw(st.sampled_from(kinds))(depth)
+    def operator(self, depth: int, family: str | None = None) -> tuple[Operator, Seen]:
+        """Any operator, or one of a family."""
+        match family or self.draw(st.sampled_from((*FAMILIES, "SEQUENCE", "UNLESS"))):
+            case "SEQUENCE" | "ATLEAST" | "ALL" as several:
+                return self.several(depth, several)
+            case "ANY":
+                return self.any(depth)
+            case "ATMOST":
+                return self.at_most(depth)
+            case "UNLESS" | "UNLESS'" as unless:
+                return self.unless(depth, counted=unless == "UNLESS'")
+            case "NOT":
+                return self.negation(depth)
+            case _:
+                return self.cancel(depth)
 
     def scope(self) -> int:
         return self.draw(st.integers(1, 6))
@@ -134,18 +149,19 @@ class _Pattern:
         drawn = [self.operand(depth - 1) for _ in range(self.draw(st.integers(1, most)))]
         return [parameter for parameter, _ in drawn], sum((seen for _, seen in drawn), NOTHING)
 
-    def several(self, depth: int) -> tuple[Operator, Seen]:
+    def several(self, depth: int, family: str) -> tuple[Operator, Seen]:
         """SEQUENCE, ALL, ATLEAST with SC modes.  Readings: R11 to R13, R25 to R27."""
-        kind = self.draw(st.sampled_from((syntax.Sequence, syntax.Sequence, syntax.All, syntax.AtLeast)))
         drawn, seen = self.operands(depth, 3)
         self.constrain(seen)
-        count = self.draw(st.integers(1, len(drawn))) if kind is syntax.AtLeast else len(drawn)
+        count = self.draw(st.integers(1, len(drawn))) if family == "ATLEAST" else len(drawn)
         disjoint = self.sc_modes and self.chance(5)
-        parameters = self.moded(drawn, ahead_from=len(drawn) - 1 if kind is syntax.Sequence else 0, bounded=count > 1)
-        if any(p.selection is Selection.LAST for p in parameters[-1 if kind is syntax.Sequence else 0 :]):
+        ordered = family == "SEQUENCE"
+        parameters = self.moded(drawn, ahead_from=len(drawn) - 1 if ordered else 0, bounded=count > 1)
+        if any(p.selection is Selection.LAST for p in parameters[-1 if ordered else 0 :]):
             disjoint = False
-        if kind is syntax.AtLeast:
+        if family == "ATLEAST":
             return syntax.AtLeast(count, parameters, self.scope(), disjoint=disjoint), seen
+        kind = syntax.Sequence if ordered else syntax.All
         return kind(parameters, self.scope(), disjoint=disjoint), seen
 
     def moded(self, drawn: list[Parameter], *, ahead_from: int, bounded: bool) -> tuple[Parameter, ...]:
@@ -163,24 +179,27 @@ class _Pattern:
             result.append(Parameter(parameter.expression, parameter.variable, selection, consumption))
         return tuple(result)
 
-    def chosen(self, depth: int) -> tuple[Operator, Seen]:
-        """ANY and ATMOST.  Readings: R13, R14."""
+    def any(self, depth: int) -> tuple[Operator, Seen]:
+        """ANY.  Reading: R13."""
+        drawn, seen = self.operands(depth, 2)
+        return syntax.Any(tuple(drawn), disjoint=self.sc_modes and self.chance(5)), seen
+
+    def at_most(self, depth: int) -> tuple[Operator, Seen]:
+        """ATMOST.  Reading: R14."""
         drawn, seen = self.operands(depth, 2)
         disjoint = self.sc_modes and self.chance(5)
-        if self.draw(st.booleans()):
-            return syntax.Any(tuple(drawn), disjoint=disjoint), seen
         weights = [self.draw(st.sampled_from((None, None, 2, 0))) for _ in drawn]
         weighted = (Parameter(p.expression, p.variable, weight=w) for p, w in zip(drawn, weights, strict=True))
         count = self.draw(st.integers(0, 3))
         return syntax.AtMost(count, tuple(weighted), self.scope(), disjoint=disjoint), seen
 
-    def unless(self, depth: int) -> tuple[Operator, Seen]:
+    def unless(self, depth: int, *, counted: bool) -> tuple[Operator, Seen]:
         """UNLESS and UNLESS'.  Readings: R15, R16."""
         first, seen = self.operand(depth - 1)
         second, hidden = self.operand(depth - 1)
         self.constrain(seen + hidden)
         most = fewest_contributors(first.expression)
-        contributor = self.draw(st.integers(1, most)) if self.chance(3) else None
+        contributor = self.draw(st.integers(1, most)) if counted else None
         return syntax.Unless(first, second, self.scope(), contributor, disjoint=self.sc_modes and self.chance(5)), seen
 
     def negation(self, depth: int) -> tuple[Operator, Seen]:
@@ -238,17 +257,18 @@ def pattern_bodies(
     sc_modes: bool = True,
     revisable: bool = False,
     named: bool = False,
+    family: str | None = None,
 ) -> PatternBody:
     """``WHEN … [VALID …] [WHERE …] [OUTPUT …]``.
 
     With ``named`` the output has k, v and s, so that other patterns can use it by name (R32).  Without ``sc_modes``
-    there is neither selection, consumption nor DISJOINT.
+    there is neither selection, consumption nor DISJOINT.  With ``family`` the topmost operator is one of ``FAMILIES``.
     """
     pattern = _Pattern(draw, names, sc_modes, revisable)
-    if pattern.chance(8):
+    if family is None and pattern.chance(8):
         top, seen = pattern.operand(0)
     else:
-        operator, seen = pattern.operator(depth)
+        operator, seen = pattern.operator(depth, family)
         top = Parameter(operator)
     valid = draw(st.sampled_from((None, None, None, *Valid)))
     where = [*pattern.where, *pattern.keys()]

@@ -51,13 +51,20 @@ Slices = tuple[tuple[Time, Time] | None, tuple[Time, Time] | None]
 
 
 def patterns(
-    catalog: Catalog, *, depth: int = 3, sc_modes: bool = True, sliced: bool = False, revisable: bool = False
+    catalog: Catalog,
+    *,
+    depth: int = 3,
+    sc_modes: bool = True,
+    sliced: bool = False,
+    revisable: bool = False,
+    family: str | None = None,
 ) -> st.SearchStrategy[File]:
     """Files of one WHEN query.
 
-    With ``sliced`` it may have slices, with ``revisable`` predicates over Os and Oe.
+    With ``sliced`` it may have slices, with ``revisable`` predicates over Os and Oe, with ``family`` (one of
+    ``cedr.testing.patterns.FAMILIES``) that operator on top.
     """
-    bodies = pattern_bodies(_names(catalog), depth=depth, sc_modes=sc_modes, revisable=revisable)
+    bodies = pattern_bodies(_names(catalog), depth=depth, sc_modes=sc_modes, revisable=revisable, family=family)
     return st.builds(_file, bodies, _slices(sliced=sliced))
 
 
@@ -67,19 +74,22 @@ def relations(catalog: Catalog, *, sliced: bool = False) -> st.SearchStrategy[Fi
 
 
 @st.composite
-def compositions(draw: st.DrawFn, catalog: Catalog, *, sliced: bool = False, sc_modes: bool = True) -> File:
+def compositions(
+    draw: st.DrawFn, catalog: Catalog, *, sliced: bool = False, sc_modes: bool = True, algebra: bool = True
+) -> File:
     """Files of several queries that use each other by name: patterns over aggregates, aggregates over patterns.
 
-    Reading: R32.
+    Reading: R32.  Without ``algebra`` patterns over patterns only.
     """
     names = _names(catalog)
     statements: list[Statement] = []
     for number in range(draw(st.integers(1, 2))):
         patterns_ = pattern_bodies(names, depth=2, sc_modes=sc_modes, named=True)
-        body = draw(st.one_of(patterns_, relation_bodies(names, depth=1, named=True)))
+        body = draw(st.one_of(patterns_, relation_bodies(names, depth=1, named=True)) if algebra else patterns_)
         statements.append(Query(f"N{number}", body))
         names = (f"N{number}", *names[:2])
-    last = draw(st.one_of(pattern_bodies(names, depth=2, sc_modes=sc_modes), relation_bodies(names)))
+    final = pattern_bodies(names, depth=2, sc_modes=sc_modes)
+    last = draw(st.one_of(final, relation_bodies(names)) if algebra else final)
     return _file(last, draw(_slices(sliced=sliced)), statements)
 
 

@@ -1,0 +1,139 @@
+"""What one step said at one level.
+
+Paper: Section 4.  Readings: R7 and R40 (the order of Sync), R8 (K).  Rows stay numbers until somebody asks for events
+or for columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cedr.model.event import Event
+from cedr.model.level import ConsistencyLevel
+from cedr.model.stream import Change, Guarantee, Insert, Retract
+from cedr.model.time import Time
+from cedr.runtime.materialise import contributor_lists, events_of
+from cedr.runtime.relation import Relation
+
+Rows = NDArray[np.int64]
+KEPT = -(2**63) + 1
+"""An end that a retraction does not name."""
+
+
+class Spoken(NamedTuple):
+    """Inserts and retractions as columns, in the order of Sync.
+
+    ``oe`` and ``ve`` are the ends as said: of an insert those of the row, of a retraction those before it; ``new_oe``
+    and ``new_ve`` are what a retraction shortens them to, ``KEPT`` where it does not name one.
+    """
+
+    insert: NDArray[np.bool_]
+    rows: Rows
+    said: Rows
+    oe: Rows
+    new_oe: Rows
+    new_ve: Rows
+    sync: Rows
+
+
+class Changes:
+    """What one step said at one level, in the order of Sync, and the guarantee that leaves with it.
+
+    To be read before the next step: rows are numbers of tables that go on changing.
+    """
+
+    def __init__(
+        self, level: ConsistencyLevel, cedr_time: Time, relation: Relation, spoken: Spoken, guarantee: Time | None
+    ) -> None:
+        self.level, self.cedr_time, self.guarantee = level, cedr_time, guarantee
+        self._relation, self._spoken = relation, spoken
+        self.inserts = int(spoken.insert.sum())
+        self.retractions = len(spoken.rows) - self.inserts
+        self._changes: list[Change] | None = None
+        self._arrow: pa.RecordBatch | None = None
+
+    def __len__(self) -> int:
+        return self.inserts + self.retractions + (self.guarantee is not None)
+
+    def keep(self) -> None:
+        """Make events and columns now: the tables are about to be compacted."""
+        self.to_changes()
+        self.to_arrow()
+
+    def to_changes(self) -> list[Change]:
+        """As messages with their events."""
+        if self._changes is None:
+            self._changes = [*self._messages()]
+            if self.guarantee is not None:
+                self._changes.append(Change(Guarantee(self.guarantee), self.cedr_time))
+        return self._changes
+
+    def _messages(self) -> list[Change]:
+        spoken = self._spoken
+        events = events_of(self._relation, spoken.rows)
+        columns = zip(
+            events,
+            *(column.tolist() for column in (spoken.insert, spoken.said, spoken.oe, spoken.new_oe, spoken.new_ve)),
+            strict=True,
+        )
+        return [self._change(*values) for values in columns]
+
+    def _change(self, event: Event, insert: bool, said: Time, oe: Time, new_oe: Time, new_ve: Time) -> Change:  # noqa: FBT001, PLR0913 - a row of columns
+        event = event if event.occurrence_end == oe else replace(event, occurrence_end=oe)
+        key = f"{event.id}@{event.occurrence_start}/{said}"
+        if insert:
+            return Change(Insert(event, key), self.cedr_time, event)
+        ends = (None if end == KEPT else end for end in (new_oe, new_ve))
+        return Change(Retract(key, *ends), self.cedr_time, event)
+
+    def to_arrow(self) -> pa.RecordBatch:
+        """As columns: change, id, said, Vs, Ve, Os, Oe, Cs, Rt, contributors, then the payload."""
+        if self._arrow is None:
+            self._arrow = self._columns()
+        return self._arrow
+
+    def _columns(self) -> pa.RecordBatch:
+        spoken, relation = self._spoken, self._relation
+        rows, n = spoken.rows, len(spoken.rows)
+        header = relation.table.header(rows)
+        ids, at = relation.ids(rows)
+        kinds = pa.array(["insert", "retract", "guarantee"])
+        oe = np.where(spoken.insert | (spoken.new_oe == KEPT), spoken.oe, spoken.new_oe)
+        removed = ~spoken.insert & (spoken.new_oe == KEPT) & (spoken.new_ve == KEPT)
+        oe = np.where(removed, header.os, oe)
+        ve = np.where(spoken.insert | (spoken.new_ve == KEPT), header.ve, spoken.new_ve)
+        payload = relation.payload_table.columns
+        columns = {
+            "change": pa.DictionaryArray.from_arrays(pa.array(np.where(spoken.insert, 0, 1).astype(np.int8)), kinds),
+            "id": ids.texts(at),
+            "said": pa.array(spoken.said),
+            "Vs": pa.array(header.vs),
+            "Ve": pa.array(ve),
+            "Os": pa.array(header.os),
+            "Oe": pa.array(oe),
+            "Cs": pa.array(np.full(n, self.cedr_time)),
+            "Rt": pa.array(header.rt),
+            "contributors": contributor_lists(relation, rows),
+        }
+        at = relation.payload_rows(rows)
+        columns.update({name: payload[name].take(at) for name in payload.names})
+        batch = pa.RecordBatch.from_pydict(columns)
+        return batch if self.guarantee is None else _with_guarantee(batch, self.guarantee, self.cedr_time)
+
+
+def _with_guarantee(batch: pa.RecordBatch, guarantee: Time, cedr_time: Time) -> pa.RecordBatch:
+    """One more row: the guarantee, its time as Os."""
+    values = {"change": "guarantee", "Os": guarantee, "Cs": cedr_time}
+    last = [
+        pa.DictionaryArray.from_arrays(pa.array([2], pa.int8()), batch.column(0).dictionary)
+        if name == "change"
+        else pa.array([values.get(name)], batch.schema.field(name).type)
+        for name in batch.schema.names
+    ]
+    more = pa.RecordBatch.from_arrays(last, schema=batch.schema)
+    return pa.Table.from_batches([batch, more]).combine_chunks().to_batches()[0]

@@ -1,0 +1,43 @@
+"""Measures that every host can show.  Paper: Figure 8 (blocking, state size, output size)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cedr.model.level import ConsistencyLevel
+from cedr.model.time import Time
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """What a level has taken in, holds, and has said."""
+
+    level: ConsistencyLevel
+    received: int
+    admitted: int
+    held: int
+    longest_held: Time
+    inserts: int
+    retractions: int
+    guarantees: int
+    late: int
+    """Messages that came with a Sync below the largest one so far."""
+    frozen: int
+    """Rows not said, or not taken back, because they lie before m."""
+    dead_letters: int
+    duplicates: int
+    rows: Mapping[str, int]
+    """Rows of state by operator."""
+    bytes: Mapping[str, int]
+    """Bytes of state by operator."""
+
+    @property
+    def total_rows(self) -> int:
+        """Rows of state of all operators."""
+        return sum(self.rows.values())
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes of state of all operators."""
+        return sum(self.bytes.values())

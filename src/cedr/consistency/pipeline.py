@@ -1,0 +1,140 @@
+"""The pipeline: one standing query at one or several consistency levels, that any host can drive.
+
+Paper: Section 5, Figure 7.  Readings: R33 to R41.  Deterministic, with no clock, no threads and no input or output of
+its own: ``step`` takes a batch of messages with its CEDR time and gives what is said about it.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+
+from cedr.consistency.arrivals import Arrivals
+from cedr.consistency.batch import EventBatch
+from cedr.consistency.changes import Changes
+from cedr.consistency.clock import Clock
+from cedr.consistency.compaction import Compaction
+from cedr.consistency.encoding import as_bytes, from_bytes
+from cedr.consistency.measures import Measures
+from cedr.consistency.monitor import Monitor
+from cedr.model.dead_letter import DeadLetter
+from cedr.model.event import Event
+from cedr.model.level import ConsistencyLevel
+from cedr.model.schema import Catalog
+from cedr.model.stream import Message
+from cedr.model.time import FOREVER, Time
+from cedr.plan.logical import Node
+
+
+class Pipeline:
+    """A standing query.  Several levels share what has arrived; each has operators and a voice of its own."""
+
+    def __init__(
+        self,
+        plan: Node,
+        levels: ConsistencyLevel | Sequence[ConsistencyLevel],
+        catalog: Catalog,
+        providers: Iterable[str] = (),
+    ) -> None:
+        chosen = [levels] if isinstance(levels, ConsistencyLevel) else list(levels)
+        self._arrivals = Arrivals(catalog, providers)
+        self._clock = Clock()
+        self._monitors = [
+            Monitor(plan, level, self._arrivals, self._clock, str(number)) for number, level in enumerate(chosen)
+        ]
+        self._compaction = Compaction(self._arrivals, self._monitors)
+        self._last: list[weakref.ref[Changes]] = []
+
+    @property
+    def levels(self) -> list[ConsistencyLevel]:
+        """The present level of each output."""
+        return [monitor.level for monitor in self._monitors]
+
+    @property
+    def guarantee(self) -> list[Time]:
+        """g' of each output.  Reading: R36."""
+        return [monitor.guarantee for monitor in self._monitors]
+
+    def step(self, messages: Sequence[Message | EventBatch], cedr_time: Time) -> list[Changes]:
+        """Take a batch, all of one CEDR time; what is said about it at each level.  Readings: R33, R40."""
+        if self._compaction.due:
+            self.compact()
+        for monitor in self._monitors:
+            monitor.begin(cedr_time)
+        self._arrivals.receive(messages, cedr_time=cedr_time)
+        self._clock.note(cedr_time, self._arrivals.high, self._longest())
+        changes = [monitor.step(cedr_time) for monitor in self._monitors]
+        self._forget()
+        self._last = [weakref.ref(said) for said in changes]
+        return changes
+
+    def compact(self) -> None:
+        """Drop from the tables what nobody holds; done now and then by itself."""
+        for said in self._last:
+            changes = said()
+            if changes is not None:
+                changes.keep()
+        self._compaction.run()
+
+    def _longest(self) -> int:
+        """How far back on the server's clock a level may ask."""
+        bounds = [
+            bound.duration
+            for monitor in self._monitors
+            for level in (monitor.level, monitor.waiting)
+            if level is not None
+            for bound in (level.blocking, level.memory)
+            if bound.cedr_time and bound.duration < FOREVER
+        ]
+        return max(bounds, default=0)
+
+    def _forget(self) -> None:
+        for monitor in self._monitors:
+            monitor.forget()
+        lines = {
+            stream: min(monitor.needed[stream] for monitor in self._monitors) for stream in self._monitors[0].needed
+        }
+        self._arrivals.forget(lines, self._arrivals.guarantee)
+
+    def switch(self, level: ConsistencyLevel, *, of: int = 0, at_sync_point: bool = False) -> None:
+        """Go on at another level from the next batch, or from the next sync point of the output.  Reading: R38."""
+        self._monitors[of].switch(level, at_sync_point=at_sync_point)
+
+    def at_sync_point(self, of: int = 0) -> bool:
+        """Whether nothing that an output said is provisional.  Reading: R38."""
+        return self._monitors[of].at_sync_point
+
+    def said(self, of: int = 0) -> list[Event]:
+        """The rows said and not taken back, as far as they may still change."""
+        return self._monitors[of].said()
+
+    def dead_letters(self, of: int = 0) -> list[DeadLetter]:
+        """What could not be used, with reasons; with retractions that still wait for their row."""
+        letters = [*self._arrivals.dead_letters(final=True), *self._monitors[of].feed.too_late]
+        return sorted(letters, key=lambda letter: letter.position)
+
+    def held(self, of: int = 0) -> int:
+        """How many accepted messages wait to be admitted."""
+        return self._monitors[of].feed.held
+
+    def state(self) -> dict[str, bytes | None]:
+        """The segments of bytes that have changed since the last time; None where one is to be dropped.
+
+        What is saved are the arrivals and what was said: the operators' own state follows from these.
+        """
+        changes = self._arrivals.state()
+        for monitor in self._monitors:
+            changes.update(monitor.state())
+        changes["clock"] = as_bytes([self._clock.times, self._clock.highs])
+        return changes
+
+    def restore(self, segments: Mapping[str, bytes]) -> None:
+        """Go on from what was saved: on a fresh pipeline of the same plan and as many levels."""
+        self._arrivals.restore(segments)
+        self._clock.times, self._clock.highs = from_bytes(segments["clock"])
+        for monitor in self._monitors:
+            monitor.restore(segments)
+
+    def measures(self) -> list[Measures]:
+        """What each level has taken in, holds, and has said."""
+        return [monitor.measures() for monitor in self._monitors]

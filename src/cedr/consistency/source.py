@@ -1,0 +1,288 @@
+"""What is known of one stream: its table, which event each row belongs to, and which events are more than a row.
+
+Readings: R3, R37.  Beside the table stand columns of the same length that say of each row what it is here, where its
+message stood, and its number among what was accepted (``serial``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cedr.consistency.revisions import Said, Story, Version, inserted_version
+from cedr.consistency.row_queue import RowQueue
+from cedr.model.event import Event, Payload
+from cedr.model.stream import Insert, default_key
+from cedr.model.time import FOREVER
+from cedr.runtime.events import EventIndex
+from cedr.runtime.growable import Growable
+from cedr.runtime.identity import TextIds
+from cedr.runtime.table import Header, Table
+
+Rows = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Words = NDArray[np.uint64]
+
+GONE: Final = 0
+"""Of an event that is forgotten, or a version that is not kept."""
+PLAIN: Final = 1
+"""All that is known of its event."""
+INSERTED: Final = 2
+"""Holds an insert of a story."""
+MADE: Final = 3
+"""A version of a story, with ends of its own."""
+UNSAVED: Final = -1
+
+
+class PlainRows(NamedTuple):
+    """Plain events as columns: Oe = FOREVER, Rt = Vs."""
+
+    ids: Any
+    vs: Rows
+    ve: Rows
+    os: Rows
+    payload: Mapping[str, Any] | Sequence[Payload]
+    positions: Rows
+    providers: int | NDArray[np.int32]
+
+    @property
+    def header(self) -> Header:
+        """The header of the rows."""
+        n = len(self.vs)
+        return Header(self.vs, self.ve, self.os, np.full(n, FOREVER), self.vs, np.ones(n, dtype=np.bool_))
+
+
+class Source:
+    """One stream: rows, and the events that they belong to."""
+
+    def __init__(self, stream: str) -> None:
+        self.stream = stream
+        self.table = Table(TextIds())
+        self.index = EventIndex()
+        self.kind = Growable(np.int8)
+        self.serial, self.position = Growable(np.int64), Growable(np.int64)
+        self.provider, self.segment = Growable(np.int32), Growable(np.int32)
+        self.stories: dict[str, Story] = {}
+        self.overlaps = False
+        """Whether a default key of this stream can be one of another: "A/b" and "A".  Reading: R3."""
+        self.changed: dict[Story, None] = {}
+        """Stories of which more was said since it was last asked which are to be forgotten."""
+        self.plain = 0
+        """How many plain events are known."""
+        self.by_start, self.by_end = RowQueue(), RowQueue()
+        """Plain events by Vs; those that wait for their Ve as well.  Reading: R37."""
+        self.spared: list[int] = []
+        """Serial numbers of plain events that the last line would have taken, had no level held them."""
+        self.ghosts: dict[int, list[int]] = {}
+        """By segment, serial numbers of saved plain rows that are gone though their times do not tell."""
+        self.lost: dict[int, int] = {}
+        """How many saved plain rows of each segment are none any more, since this was last asked."""
+
+    @property
+    def ids(self) -> TextIds:
+        """The IDs of the rows."""
+        assert isinstance(self.table.ids, TextIds)
+        return self.table.ids
+
+    @property
+    def events(self) -> int:
+        """How many events are known."""
+        return self.plain + len(self.stories)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held beside the table; of stories a rough measure."""
+        columns = sum(column.nbytes for column in self._columns)
+        told = sum(500 + 700 * len(story.said) for story in self.stories.values())
+        return columns + told + int(self.index.nbytes) + self.by_start.nbytes + self.by_end.nbytes
+
+    @property
+    def _columns(self) -> tuple[Growable, ...]:
+        return self.kind, self.serial, self.position, self.provider, self.segment
+
+    # -- rows come ----------------------------------------------------------------------------------------------------
+
+    def append_new(self, batch: PlainRows, serials: Rows) -> Mask:
+        """Rows of plain events, those that are new; which these are.
+
+        All of the batch is appended, what is not new as rows that nobody needs: as a rule there are none.
+        """
+        first = len(self.table)
+        self.ids.extend(batch.ids)
+        numbers = np.arange(first, first + len(batch.vs), dtype=np.int64)
+        new = self.index.insert_new(self.ids.high[first:], self.ids.low[first:], numbers)
+        self._append(batch, serials)
+        if new.all():
+            self.plain += len(new)
+            self.by_start.add(batch.vs.copy(), numbers)  # the given array is not ours
+        else:
+            self.kind.view[numbers[~new]] = GONE
+            self.plain += int(np.count_nonzero(new))
+            self.by_start.add(batch.vs[new], numbers[new])
+        return new
+
+    def claim(self, high: Words, low: Words) -> Mask:
+        """Which of these digests are new, the first of equal ones; the next rows of the table are theirs."""
+        first = len(self.table)
+        new = self.index.insert_new(high, low, np.arange(first, first + len(high), dtype=np.int64))
+        if not new.all():
+            self.index.replace(high[new], low[new], np.arange(first, first + np.count_nonzero(new), dtype=np.int64))
+        return new
+
+    def add_plain(self, batch: PlainRows, serials: Rows) -> Rows:
+        """Rows of plain events, all of them just claimed."""
+        self.ids.extend(batch.ids)
+        rows = self._append(batch, serials)
+        self.plain += len(rows)
+        self.by_start.add(batch.vs, rows)
+        return rows
+
+    def _append(self, batch: PlainRows, serials: Rows) -> Rows:
+        if isinstance(batch.payload, Mapping):
+            self.table.columns.extend(len(batch.vs), batch.payload)
+        else:
+            self.table.columns.extend_payloads(batch.payload)
+        rows = self.table.extend(batch.header)
+        self._describe(rows, PLAIN, serials, batch.positions, batch.providers)
+        return rows
+
+    def add_inserts(self, inserted: Sequence[tuple[Story, Said]]) -> None:
+        """Rows that hold the inserts of stories."""
+        events = [said.message.event for _, said in inserted if isinstance(said.message, Insert)]
+        self.ids.extend([event.id for event in events])
+        self.table.columns.extend_payloads([event.payload for event in events])
+        rows = self.table.extend(_header(events))
+        serials, positions = ([part(said) for _, said in inserted] for part in _PLACES)
+        self._describe(rows, INSERTED, serials, positions, 0)
+        new = []
+        for row, (story, said) in zip(rows.tolist(), inserted, strict=True):
+            assert isinstance(said.message, Insert)
+            if not story.rows:
+                new.append(row)
+            key = said.message.lineage_key
+            story.rows[key] = row
+            story.versions[inserted_version(said.message.event, key)] = row
+        first = np.array(new, dtype=np.int64)
+        self.index.insert_new(*self.ids.digests(first), first)
+
+    def make_versions(self, wanted: Iterable[tuple[Story, Version]]) -> None:
+        """Rows for versions that have none."""
+        missing = list(dict.fromkeys((story, version) for story, version in wanted if version not in story.versions))
+        if not missing:
+            return
+        of = np.array([story.rows[version.key] for story, version in missing], dtype=np.int64)
+        old = self.table.header(of)
+        ve, oe, plain = (np.array([part(version) for _, version in missing]) for part in _ENDS)
+        rows = self.table.extend_versions(of, Header(old.vs, ve, old.os, oe, old.rt, plain))
+        self._describe(rows, MADE, self.serial.view[of], self.position.view[of], 0)
+        for row, (story, version) in zip(rows.tolist(), missing, strict=True):
+            story.versions[version] = row
+
+    def _describe(
+        self,
+        rows: Rows,
+        kind: int,
+        serials: Rows | list[int],
+        positions: Rows | list[int],
+        providers: int | NDArray[np.int32],
+    ) -> None:
+        self.kind.fill(len(rows), kind)
+        self.serial.extend(serials)
+        self.position.extend(positions)
+        self.provider.grow(len(rows))[:] = providers
+        self.segment.fill(len(rows), UNSAVED)
+
+    # -- what rows say ------------------------------------------------------------------------------------------------
+
+    def inserts(self, rows: Rows, providers: Sequence[str | None]) -> list[Insert]:
+        """The messages that plain rows came from."""
+        ids, payloads = self.ids.values(rows), self.table.columns.payloads(rows)
+        names = self.provider.view[rows].tolist()
+        header = self.table.header(rows)
+        times = (column.tolist() for column in (header.vs, header.ve, header.os, header.oe, header.rt))
+        found = []
+        for id_, payload, name, *clocks in zip(ids, payloads, names, *times, strict=True):
+            vs, ve, os, oe, rt = clocks
+            event = Event(self.stream, id_, vs, ve, os, oe, rt, (), payload)
+            found.append(Insert(event, default_key(event), providers[name]))
+        return found
+
+    def promote(self, row: int, insert: Insert) -> Story:
+        """A plain event becomes a story."""
+        position, serial = int(self.position.view[row]), int(self.serial.view[row])
+        event = insert.event
+        story = self.stories[event.id] = Story(self.stream, event.id)
+        story.insert(Said(position, insert, event.occurrence_start, serial))
+        story.segment = int(self.segment.view[row])
+        story.rows[insert.lineage_key] = row
+        story.versions[inserted_version(event, insert.lineage_key)] = row
+        self._lose(np.array([row], dtype=np.int64))
+        self.kind.view[row] = INSERTED
+        return story
+
+    # -- rows go ------------------------------------------------------------------------------------------------------
+
+    def forget_rows(self, rows: Rows) -> None:
+        """Plain events are known no longer."""
+        self.index.remove(*self.ids.digests(rows))
+        self._lose(rows)
+        self.kind.view[rows] = GONE
+
+    def forget_story(self, story: Story) -> Rows:
+        """A story is known no longer; its rows."""
+        del self.stories[story.id]
+        self.index.remove(*self.ids.digests(np.array([next(iter(story.rows.values()))], dtype=np.int64)))
+        rows = np.array(sorted({*story.rows.values(), *story.versions.values()}), dtype=np.int64)
+        self.kind.view[rows] = GONE
+        return rows
+
+    def haunt(self, story: Story) -> None:
+        """Remember that the plain event that a forgotten story once was must not come back from its segment."""
+        if story.segment >= 0:
+            self.ghosts.setdefault(story.segment, []).append(story.said[0].serial)
+
+    def _lose(self, rows: Rows) -> None:
+        self.plain -= len(rows)
+        segments, counts = np.unique(self.segment.view[rows], return_counts=True)
+        for segment, count in zip(segments.tolist(), counts.tolist(), strict=True):
+            if segment != UNSAVED:
+                self.lost[segment] = self.lost.get(segment, 0) + count
+
+    def held_rows(self) -> Rows:
+        """The rows that are still needed, in their order."""
+        needed = self.kind.view == PLAIN
+        for story in self.stories.values():
+            needed[list(story.rows.values())] = True
+            needed[list(story.versions.values())] = True
+        return np.flatnonzero(needed)
+
+    def renumber(self, old_to_new: Rows) -> None:
+        """Rows have new numbers, in the old order; -1 are gone."""
+        kept = np.flatnonzero(old_to_new >= 0)
+        for column in self._columns:
+            column.keep(kept)
+        for queue in (self.by_start, self.by_end):
+            queue.renumber(old_to_new)
+        for story in self.stories.values():
+            story.rows = {key: int(old_to_new[row]) for key, row in story.rows.items()}
+            made = ((version, int(old_to_new[row])) for version, row in story.versions.items())
+            story.versions = {version: row for version, row in made if row >= 0}
+        first = [next(iter(story.rows.values())) for story in self.stories.values()]
+        known = np.concatenate([np.flatnonzero(self.kind.view == PLAIN), np.array(first, dtype=np.int64)])
+        self.index.rebuild(*self.ids.digests(known), known)
+
+
+def _header(events: Sequence[Event]) -> Header:
+    vs, ve, os, oe, rt = (np.array([part(event) for event in events], dtype=np.int64) for part in _TIMES)
+    return Header(vs, ve, os, oe, rt, (os <= vs) & (oe == FOREVER))
+
+
+_TIMES = tuple(
+    attrgetter(name) for name in ("valid_start", "valid_end", "occurrence_start", "occurrence_end", "root_time")
+)
+_ENDS = tuple(attrgetter(name) for name in ("valid_end", "occurrence_end", "plain"))
+_PLACES = tuple(attrgetter(name) for name in ("serial", "position"))

@@ -1,0 +1,310 @@
+"""What a query says at a level: inserts and retractions from the rows that it means.
+
+Paper: Section 4 and 5.  Readings: R8 (K), R33 (what is due), R34 (what is frozen), R40 (nothing that comes and goes
+within a batch leaves it).  What was said is kept with the rows that say it; only what changed is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cedr.consistency.changes import KEPT, Spoken
+from cedr.consistency.row_queue import RowQueue
+from cedr.model.time import BEGINNING, FOREVER, Time
+from cedr.runtime.growable import Growable
+from cedr.runtime.relation import Relation
+from cedr.runtime.table import Delta
+
+Rows = NDArray[np.int64]
+Name = tuple[int, int, Time]
+"""The digest of an ID, and Os: at most one row of a table has both."""
+
+UNSAID = BEGINNING
+
+
+class Thresholds(NamedTuple):
+    """The numbers of a level at one step: up to where rows are due, and the freezing line m.  Readings: R33, R34."""
+
+    due: Time
+    frozen: Time
+
+
+class _Repair(NamedTuple):
+    """A retraction: of which row, as said when, its Oe before, the ends it names, and its Sync."""
+
+    row: int
+    said: Time
+    oe: Time
+    new_oe: Time
+    new_ve: Time
+    sync: Time
+
+
+class Voice:
+    """What was said at one level."""
+
+    logged = False
+    """Whether somebody asks from time to time what changed: then it is noted."""
+
+    def __init__(self, relation: Relation) -> None:
+        self._relation = relation
+        self._said = Growable(np.int64)
+        self._said_oe = Growable(np.int64)
+        self._meant = Growable(np.bool_)
+        self._waiting = RowQueue()
+        self._ends = RowQueue()
+        self._touched: list[Rows] = []
+        self._ghosts: dict[Name, int] = {}
+        """Rows that were said and are meant no longer, but frozen: not touched any more."""
+
+    def rows(self) -> Rows:
+        """The rows said and not taken back."""
+        return np.flatnonzero(self._said.view != UNSAID)
+
+    def said_oe(self, rows: Rows) -> Rows:
+        """Their Oe as said."""
+        found: Rows = self._said_oe.view[rows]
+        return found
+
+    def said_at(self, rows: Rows) -> Rows:
+        """When they were said."""
+        found: Rows = self._said.view[rows]
+        return found
+
+    def speak(self, delta: Delta, at: Thresholds, cedr_time: Time) -> Spoken:
+        """What must be said about a change, and about rows and ends that have become due."""
+        self._note(delta)
+        repairs, settled, again = self._repairs(delta, at)
+        fresh = self._fresh(delta, settled, at, cedr_time)
+        if len(again):
+            self._said_oe.view[again] = self._due_ends(again, at)
+            fresh = np.concatenate([again, fresh])
+        repairs.extend(self._closings(at))
+        self._said.view[fresh] = cedr_time
+        if self.logged:
+            self._touched.append(fresh)
+            self._touched.append(np.array([repair.row for repair in repairs], dtype=np.int64))
+        return self._spoken(fresh, repairs, cedr_time)
+
+    def _note(self, delta: Delta) -> None:
+        missing = len(self._relation.table) - len(self._said)
+        self._said.fill(missing, UNSAID)
+        self._said_oe.fill(missing, FOREVER)
+        self._meant.fill(missing, False)
+        self._meant.view[delta.removed] = False
+        self._meant.view[delta.added] = True
+
+    @property
+    def spoken_count(self) -> int:
+        """How many rows are said and not taken back."""
+        return int((self._said.view != UNSAID).sum())
+
+    def touched(self) -> Rows:
+        """The rows of which what was said changed since the last time; those that are unsaid come first."""
+        rows = np.unique(np.concatenate(self._touched)) if self._touched else self.rows()
+        if not self.logged:
+            self.logged = True
+            rows = self.rows()
+        self._touched = [np.empty(0, dtype=np.int64)]
+        return rows[np.argsort(self._said.view[rows] != UNSAID, kind="stable")]
+
+    def entries(self, rows: Rows) -> tuple[NDArray[np.generic], ...]:
+        """Names, when they were said, and Oe as said."""
+        high, low = self._relation.digests(rows)
+        return high, low, self._relation.table.os.view[rows], self._said.view[rows], self._said_oe.view[rows]
+
+    def resume(self, rows: Rows, said: Mapping[Name, tuple[Time, Time]], due: Time, cedr_time: Time) -> None:
+        """Begin with rows of which some were said before."""
+        self._note(Delta(added=rows))
+        table = self._relation.table
+        waiting = []
+        for row, name in zip(rows.tolist(), self._names(rows), strict=True):
+            if name in said:
+                self._said.view[row], self._said_oe.view[row] = said[name]
+                end = int(table.oe.view[row])
+                if end != said[name][1]:
+                    self._ends.add(np.array([end]), np.array([row]), cedr_time)
+            elif table.os.view[row] > due:
+                waiting.append(row)
+        late = np.array(waiting, dtype=np.int64)
+        self._waiting.add(table.os.view[late], late, cedr_time)
+        self.logged = True
+
+    def held(self) -> Rows:
+        """The rows that wait to be said, or of which an end does, or that are frozen."""
+        ghosts = np.array(list(self._ghosts.values()), dtype=np.int64)
+        return np.concatenate([self._waiting.waiting(), self._ends.waiting(), ghosts])
+
+    def forget(self, line: Time) -> None:
+        """Frozen rows with Vs up to a line can no longer be replaced."""
+        if self._ghosts:
+            vs = self._relation.table.vs.view
+            self._ghosts = {name: row for name, row in self._ghosts.items() if vs[row] > line}
+
+    def renumber(self, new: Rows) -> None:
+        """The rows got other numbers."""
+        kept = np.flatnonzero(new >= 0)
+        for column in (self._said, self._said_oe, self._meant):
+            column.keep(kept[kept < len(column)])
+        self._touched = [moved[moved >= 0] for moved in (new[rows] for rows in self._touched)]
+        self._waiting.renumber(new)
+        self._ends.renumber(new)
+        self._ghosts = {name: int(new[row]) for name, row in self._ghosts.items()}
+
+    # -- new rows -----------------------------------------------------------------------------------------------------
+
+    def _fresh(self, delta: Delta, settled: Rows, at: Thresholds, cedr_time: Time) -> Rows:
+        """The rows to be said for the first time: new ones and waiting ones that are due and not frozen."""
+        table = self._relation.table
+        new = delta.added if not len(settled) else np.setdiff1d(delta.added, settled)
+        starts = table.os.view[new]
+        late = starts > at.due
+        if late.any():
+            self._waiting.add(starts[late], new[late], cedr_time)
+            new = new[~late]
+        waited = self._waiting.take(at.due)
+        waited = waited[self._meant.view[waited] & (self._said.view[waited] == UNSAID)]
+        due = np.concatenate([new, np.unique(waited)]) if len(waited) else new
+        ends = self._due_ends(due, at)
+        if at.frozen > BEGINNING:
+            alive = (table.ve.view[due] >= at.frozen) & (ends >= at.frozen)
+            due, ends = due[alive], ends[alive]
+        self._said_oe.view[due] = ends
+        return due
+
+    def _due_ends(self, rows: Rows, at: Thresholds) -> Rows:
+        """Oe of rows as far as it is due; what is not is said later."""
+        ends = self._relation.table.oe.view[rows]
+        later = (ends > at.due) & (ends < FOREVER)
+        if later.any():
+            self._ends.add(ends[later], rows[later], 0)
+            ends = np.where(later, FOREVER, ends)
+        return ends
+
+    # -- repairs ------------------------------------------------------------------------------------------------------
+
+    def _repairs(self, delta: Delta, at: Thresholds) -> tuple[list[_Repair], Rows, Rows]:
+        """What must be said about rows that were said before; the new rows settled by it, and those said in place."""
+        gone = delta.removed[self._said.view[delta.removed] != UNSAID] if len(delta.removed) else delta.removed
+        gone = gone[~self._meant.view[gone]]
+        if not len(gone) and not self._ghosts:
+            return [], gone, gone
+        said = dict(zip(self._names(gone), gone.tolist(), strict=True)) | self._ghosts
+        meant = {
+            name: row for name, row in zip(self._names(delta.added), delta.added.tolist(), strict=True) if name in said
+        }
+        repairs: list[_Repair] = []
+        settled: list[int] = []
+        again: list[int] = []
+        for name, old in said.items():
+            new = meant.get(name)
+            if new is None and name in self._ghosts:
+                continue
+            in_place = self._repair(name, old, new, at, repairs)
+            if new is not None:
+                settled.append(new)
+                if in_place:
+                    again.append(new)
+        return repairs, np.array(settled, dtype=np.int64), np.array(again, dtype=np.int64)
+
+    def _repair(self, name: Name, old: int, new: int | None, at: Thresholds, repairs: list[_Repair]) -> bool:
+        """Reading: R34, R3.  Whether the new row is to be said in place of the old one."""
+        table = self._relation.table
+        old_oe, old_ve = int(self._said_oe.view[old]), int(table.ve.view[old])
+        new_oe, new_ve = self._new_ends(old_oe, new, at)
+        alike = new is not None and self._alike(old, new)
+        if alike and new is not None and (old_oe, old_ve) == (new_oe, new_ve):
+            self._pass_on(old, new, new_oe)
+            self._ghosts.pop(name, None)
+            return False
+        new_frozen = new is None or min(new_oe, new_ve) < at.frozen
+        if min(old_oe, old_ve) < at.frozen and new_frozen:
+            self._ghosts[name] = old
+            return False
+        self._ghosts.pop(name, None)
+        os, vs, said = int(table.os.view[old]), int(table.vs.view[old]), int(self._said.view[old])
+        shorter = new_oe <= old_oe and new_ve <= old_ve and not new_ve <= vs < old_ve
+        if alike and new is not None and shorter:
+            ends = (new_oe if new_oe != old_oe else KEPT, new_ve if new_ve != old_ve else KEPT)
+            repairs.append(_Repair(old, said, old_oe, *ends, _sync(os, *ends)))
+            self._pass_on(old, new, new_oe)
+            return False
+        repairs.append(_Repair(old, said, old_oe, KEPT, KEPT, os))
+        self._said.view[old] = UNSAID
+        return not new_frozen
+
+    def _new_ends(self, old_oe: Time, new: int | None, at: Thresholds) -> tuple[Time, Time]:
+        if new is None:
+            return FOREVER, FOREVER
+        table = self._relation.table
+        oe = int(table.oe.view[new])
+        if oe > at.due and oe != old_oe and oe < FOREVER:
+            self._ends.add(np.array([oe]), np.array([new]), 0)
+            oe = FOREVER
+        return oe, int(table.ve.view[new])
+
+    def _pass_on(self, old: int, new: int, oe: Time) -> None:
+        """The new row stands for what was said with the old one, under its K."""
+        self._said.view[new], self._said_oe.view[new] = self._said.view[old], oe
+        if self.logged:
+            self._touched.append(np.array([old, new]))
+        if old != new:
+            self._said.view[old] = UNSAID
+
+    def _alike(self, old: int, new: int) -> bool:
+        """Whether two rows look the same but for their ends."""
+        table = self._relation.table
+        if any(column.view[old] != column.view[new] for column in (table.vs, table.rt)):
+            return False
+        payload = self._relation.payload_table.columns
+        one, other = payload.payloads(self._relation.payload_rows(np.array([old, new])))
+        return one == other
+
+    def _names(self, rows: Rows) -> list[Name]:
+        high, low = self._relation.digests(rows)
+        starts = self._relation.table.os.view[rows]
+        return list(zip(high.tolist(), low.tolist(), starts.tolist(), strict=True))
+
+    def _closings(self, at: Thresholds) -> Iterable[_Repair]:
+        """Ends that have become due.  Reading: R33: ends are due like rows."""
+        table = self._relation.table
+        rows = self._ends.take(at.due)
+        for row in dict.fromkeys(rows.tolist()):
+            said, old, new = int(self._said.view[row]), int(self._said_oe.view[row]), int(table.oe.view[row])
+            if said == UNSAID or not self._meant.view[row] or old == new:
+                continue
+            ve = int(table.ve.view[row])
+            if min(old, ve) < at.frozen and min(new, ve) < at.frozen:
+                continue
+            self._said_oe.view[row] = new
+            yield _Repair(row, said, old, new, KEPT, _sync(int(table.os.view[row]), new, KEPT))
+
+    # -- order --------------------------------------------------------------------------------------------------------
+
+    def _spoken(self, fresh: Rows, repairs: list[_Repair], cedr_time: Time) -> Spoken:
+        """Everything in the order of Sync, retractions first."""
+        table, n = self._relation.table, len(fresh)
+        starts = table.os.view[fresh]
+        order = np.argsort(starts, kind="stable")
+        fresh, starts = fresh[order], starts[order]
+        kept = np.full(n, KEPT)
+        inserts = Spoken(
+            np.ones(n, dtype=np.bool_), fresh, np.full(n, cedr_time), self._said_oe.view[fresh], kept, kept, starts
+        )
+        if not repairs:
+            return inserts
+        columns = [np.array(column, dtype=np.int64) for column in zip(*repairs, strict=True)]
+        retractions = Spoken(np.zeros(len(repairs), dtype=np.bool_), *columns)
+        both = [np.concatenate(pair) for pair in zip(retractions, inserts, strict=True)]
+        order = np.lexsort((both[0], both[-1]))
+        return Spoken(*(column[order] for column in both))
+
+
+def _sync(os: Time, new_oe: Time, new_ve: Time) -> Time:
+    """Reading: R7."""
+    named = [oe for oe in (new_oe,) if oe != KEPT] + [max(os, ve) for ve in (new_ve,) if ve != KEPT]
+    return max(os, min(named))

@@ -1,0 +1,234 @@
+"""``cedr.run``: a standing query on messages as they come; what it says, as it says it.
+
+Paper: Section 5, Figure 7.  Readings: R33 (the server's clock), R35 (levels), R38 (switching), R40 (batches).
+
+    for change in cedr.run(query, messages):
+        print(change.kind, change.event)
+
+Iterator in, iterator out: nothing is read before it is needed, nothing is kept but the state of the query.  An
+asynchronous iterable gives an asynchronous iterator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Mapping
+from os import PathLike
+from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
+
+from cedr.connect.messages import MessageFile
+from cedr.consistency.measures import Measures
+from cedr.errors import Diagnostic, StreamError
+from cedr.evaluation.engines import Engine, engine_named
+from cedr.evaluation.feed import file_lines
+from cedr.evaluation.queries import Builder, choose, parse_level
+from cedr.evaluation.standing import Said, Standing, compiled
+from cedr.language.syntax import File
+from cedr.model.event import Event
+from cedr.model.level import MIDDLE, ConsistencyLevel
+from cedr.model.schema import Catalog, EventType
+from cedr.model.stream import Change
+from cedr.model.time import Time
+from cedr.plan.compile import CompiledQuery, Program
+
+__all__ = ["AsyncLive", "Live", "Said", "run"]
+
+T = TypeVar("T")
+AnyQuery = str | PathLike[str] | Builder | File | Program | CompiledQuery
+Level = ConsistencyLevel | str
+Levels = list[ConsistencyLevel] | list[str] | list[ConsistencyLevel | str] | tuple[ConsistencyLevel | str, ...]
+AnyMessages = Iterable[Any] | str | PathLike[str] | MessageFile
+
+
+class _Running:
+    """A running query: what can be asked of it and done to it between two messages."""
+
+    def __init__(self, query: CompiledQuery, standing: Standing) -> None:
+        self.query = query
+        self._standing = standing
+
+    @property
+    def name(self) -> str:
+        """The name of the query."""
+        return self.query.name
+
+    @property
+    def type(self) -> EventType:
+        """What its rows look like."""
+        return self.query.output
+
+    @property
+    def levels(self) -> list[ConsistencyLevel]:
+        """The level at which the next batch is taken, for each level asked for."""
+        return list(self._engine.levels)
+
+    @property
+    def received(self) -> int:
+        """How many messages were given so far, the unreadable ones included."""
+        return self._standing.feed.count
+
+    @property
+    def cedr_time(self) -> Time:
+        """The CEDR time of the last batch."""
+        return self._standing.cedr_time
+
+    @property
+    def dead_letters(self) -> tuple[Diagnostic, ...]:
+        """What could not be used so far, each with its reason.  Readings: R37, R39, R41."""
+        return self._standing.dead_letters()
+
+    def guarantee(self, of: int = 0) -> Time:
+        """g': up to this occurrence time what was said is final.  Reading: R36."""
+        return self._engine.guarantee[of]
+
+    def at_sync_point(self, of: int = 0) -> bool:
+        """Whether nothing that was said is provisional.  Reading: R38."""
+        return self._engine.at_sync_point(of)
+
+    def said(self, of: int = 0) -> list[Event]:
+        """The rows said and not taken back that are still held."""
+        return self._engine.said(of)
+
+    def measures(self) -> list[Measures]:
+        """What each level has cost so far."""
+        return list(self._engine.measures())
+
+    def switch(self, level: Level, *, of: int = 0, at_sync_point: bool = False) -> None:
+        """Go on at another level: with the next batch, or from the next sync point of the output.  Reading: R38.
+
+        ``of`` is the place among the levels that were asked for.
+        """
+        self._engine.switch(_level(level), of=of, at_sync_point=at_sync_point)
+
+    def state(self) -> dict[str, bytes | None]:
+        """What has changed of the state since the last call, in named segments; None is a segment that is gone.
+
+        Keep them by name: all that are kept at one moment, given to ``restore``, go on from that moment.  What was
+        given to the query since is to be given again; ``received`` says how far it had come.
+        """
+        return self._standing.state()
+
+    def restore(self, segments: Mapping[str, bytes]) -> None:
+        """Go on where another run of the same query was; before the first message."""
+        self._standing.restore(segments)
+
+    @property
+    def _engine(self) -> Engine:
+        return self._standing.engine
+
+
+class Live(_Running, Generic[T]):
+    """A running query: iterate over it for what it says."""
+
+    def __init__(self, query: CompiledQuery, standing: Standing, messages: Iterable[Any]) -> None:
+        super().__init__(query, standing)
+        self._said: Generator[T] = _spoken(standing, messages)
+
+    def __iter__(self) -> Generator[T]:
+        return self._said
+
+    def __next__(self) -> T:
+        return next(self._said)
+
+
+class AsyncLive(_Running, Generic[T]):
+    """A running query over an asynchronous source: iterate over it with ``async for``."""
+
+    def __init__(self, query: CompiledQuery, standing: Standing, messages: AsyncIterable[Any]) -> None:
+        super().__init__(query, standing)
+        self._said: AsyncGenerator[T] = _spoken_async(standing, messages)
+
+    def __aiter__(self) -> AsyncGenerator[T]:
+        return self._said
+
+    async def __anext__(self) -> T:
+        return await anext(self._said)
+
+
+def _spoken(standing: Standing, messages: Iterable[Any]) -> Generator[Any]:
+    take = standing.take
+    for given in messages:
+        yield from take(given)
+    yield from standing.flush()
+
+
+async def _spoken_async(standing: Standing, messages: AsyncIterable[Any]) -> AsyncGenerator[Any]:
+    async for given in messages:
+        for said in standing.take(given):
+            yield said
+    for said in standing.flush():
+        yield said
+
+
+class _Options(TypedDict, total=False):
+    """What may be said beside the levels."""
+
+    event: str | None
+    catalog: Catalog | str | PathLike[str] | None
+    providers: Iterable[str]
+    batch: int
+    clock: Callable[[], Time] | None
+    host: str
+
+
+@overload
+def run(
+    query: AnyQuery, messages: AsyncIterable[Any], *, consistency: Levels, **options: Unpack[_Options]
+) -> AsyncLive[Said]: ...
+@overload
+def run(
+    query: AnyQuery, messages: AsyncIterable[Any], *, consistency: Level | None = None, **options: Unpack[_Options]
+) -> AsyncLive[Change]: ...
+@overload
+def run(query: AnyQuery, messages: AnyMessages, *, consistency: Levels, **options: Unpack[_Options]) -> Live[Said]: ...
+@overload
+def run(
+    query: AnyQuery, messages: AnyMessages, *, consistency: Level | None = None, **options: Unpack[_Options]
+) -> Live[Change]: ...
+def run(  # noqa: PLR0913 - one for each choice
+    query: AnyQuery,
+    messages: AnyMessages | AsyncIterable[Any],
+    *,
+    consistency: Level | Levels | None = None,
+    event: str | None = None,
+    catalog: Catalog | str | PathLike[str] | None = None,
+    providers: Iterable[str] = (),
+    batch: int = 1,
+    clock: Callable[[], Time] | None = None,
+    host: str = "local",
+) -> Live[Any] | AsyncLive[Any]:
+    """Run a query on messages as they come, and give what it says, one ``Change`` at a time.
+
+    ``messages`` is any iterable: of messages as objects or as dictionaries of the JSON Lines form, of ``EventBatch``
+    objects, or of lists of these, each list a batch with one CEDR time; or the path of a file, read line by line.  Of
+    an asynchronous iterable the result is iterated over with ``async for``.
+
+    ``consistency`` is a level or several; with several the query speaks at each of them, as ``(level, change)``.
+    ``batch`` messages are taken at a time.  CEDR time counts the batches unless ``clock`` tells it; it always rises.
+    ``providers`` names who is waited for before anything is guaranteed (R33).
+
+    Event types are those that the text and ``catalog`` declare.  Nothing is inferred from messages that have not come:
+    where nothing is declared any type and attribute is taken as it comes, and no event may be revised (R37).
+    """
+    if batch < 1:
+        raise StreamError(Diagnostic("batch-not-positive", f"a batch has at least one message, not {batch}"))
+    levels = [] if consistency is None else [consistency] if isinstance(consistency, Level) else list(consistency)
+    asked = [_level(level) for level in levels]
+    known = messages.types if isinstance(messages, MessageFile) else None
+    program, types = compiled(query, catalog, known)
+    chosen = choose(program, event)
+    labelled = bool(asked) and not isinstance(consistency, Level)
+    engine = engine_named(host)(chosen.plan, asked or [chosen.consistency or MIDDLE], types, providers)
+    standing = Standing(engine, types, batch=batch, clock=clock, labelled=labelled)
+    if isinstance(messages, AsyncIterable):
+        return AsyncLive(chosen, standing, messages)
+    return Live(chosen, standing, _items(messages))
+
+
+def _items(messages: AnyMessages) -> Iterable[Any]:
+    if isinstance(messages, MessageFile):
+        return (message for _, message in messages.messages)
+    return file_lines(messages) if isinstance(messages, str | PathLike) else messages
+
+
+def _level(given: Level) -> ConsistencyLevel:
+    return parse_level(given) if isinstance(given, str) else given

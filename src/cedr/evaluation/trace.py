@@ -1,0 +1,121 @@
+"""A query step by step: what arrived, what is held, what was said, what was taken back and why.
+
+Paper: Section 4 (the tritemporal history), Section 5, Figure 8.  Readings: R33, R35, R36, R40.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+
+from cedr.connect.tables import Clock
+from cedr.consistency.measures import Measures
+from cedr.errors import Diagnostic
+from cedr.evaluation.engines import Engine, engine_named, fitting_engine, in_order
+from cedr.evaluation.holding import Holding
+from cedr.evaluation.queries import choose, parse_level
+from cedr.evaluation.reasons import Reasons
+from cedr.evaluation.run import AnyMessages, AnyQuery, ready, sources
+from cedr.model.intake import Accepted, DeadLetter
+from cedr.model.level import MIDDLE, ConsistencyLevel
+from cedr.model.schema import Catalog
+from cedr.model.stream import Change, Insert, Message
+from cedr.model.time import Time
+from cedr.plan.compile import CompiledQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """Something said, and why if it takes something back."""
+
+    change: Change
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One step at one level: the messages that it holds now, and what it said."""
+
+    level: ConsistencyLevel
+    held: tuple[Accepted, ...]
+    said: tuple[Utterance, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: its CEDR time, what arrived, what of it could not be used, and each level's view."""
+
+    cedr_time: Time
+    messages: tuple[Message, ...]
+    dead_letters: tuple[DeadLetter, ...]
+    views: tuple[View, ...]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A query on messages, to be followed step by step; ``measures`` is complete once ``steps`` has ended."""
+
+    query: CompiledQuery
+    levels: tuple[ConsistencyLevel, ...]
+    messages: tuple[Message, ...]
+    types: Catalog
+    warnings: tuple[Diagnostic, ...]
+    primitive: frozenset[str]
+    clock: Clock
+    host: str
+    _engine: Engine = field(repr=False)
+
+    def steps(self) -> Iterator[Step]:
+        """One step for each message; CEDR times 1, 2, 3 and so on."""
+        door, reasons = Holding(self.types), Reasons(self.query.plan)
+        for cedr_time, message in enumerate(self.messages, 1):
+            known = len(door.intake.accepted)
+            letters = door.receive([message], cedr_time, list(self._engine.levels))
+            reasons.learn(door.intake.accepted[known:])
+            spoken = self._engine.step([message], cedr_time)
+            views = (
+                self._view(level, in_order(each.to_changes()) if len(each) else [], door, of, reasons)
+                for of, (level, each) in enumerate(zip(self.levels, spoken, strict=True))
+            )
+            yield Step(cedr_time, (message,), tuple(letters), tuple(views))
+
+    def measures(self) -> Sequence[Measures]:
+        """What each level has cost so far."""
+        return self._engine.measures()
+
+    def _view(
+        self, level: ConsistencyLevel, changes: Sequence[Change], door: Holding, of: int, reasons: Reasons
+    ) -> View:
+        said = (Utterance(change, reasons.of(change, door.fresh[of], self.clock)) for change in changes)
+        return View(level, tuple(door.held(of)), tuple(said))
+
+
+def trace(
+    query: AnyQuery,
+    messages: AnyMessages,
+    *,
+    consistency: Sequence[ConsistencyLevel | str] = (),
+    host: str | None = None,
+    event: str | None = None,
+    catalog: Catalog | str | PathLike[str] | None = None,
+) -> Trace:
+    """Follow a query at one or more levels.  The rest is as for ``cedr.evaluate``."""
+    asked = [parse_level(level) if isinstance(level, str) else level for level in consistency]
+    program, arrived = ready(query, messages, catalog)
+    chosen = choose(program, event)
+    levels = tuple(asked or [chosen.consistency or MIDDLE])
+    name = fitting_engine(chosen.plan, arrived.types) if host is None else host
+    engine = engine_named(name)(chosen.plan, levels, arrived.types, ())
+    sent = tuple(message for _, message in arrived.messages)
+    return Trace(
+        chosen,
+        levels,
+        sent,
+        arrived.types,
+        (*program.warnings, *arrived.dead_letters),
+        frozenset(source.name for source in sources(chosen)),
+        Clock.of(message.event for message in sent if isinstance(message, Insert)),
+        name,
+        engine,
+    )

@@ -1,0 +1,92 @@
+"""Key codes: the values of a key attribute as small numbers, the same for all columns that are compared.
+
+Paper: Section 3.1 (correlation keys).  Reading: R22.  A code is computed once for each row of a source; composite rows
+reach it along their references.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cedr.runtime.growable import Growable
+from cedr.runtime.keys import KeyCoder
+from cedr.runtime.table import Rows, Table
+
+Place = tuple[int, str]
+"""A table and the name of a column in it."""
+
+
+class _Coded:
+    """A column and the codes of its rows so far."""
+
+    def __init__(self, table: Table, name: str) -> None:
+        self.table, self.name = table, name
+        self.codes = Growable(np.int64)
+
+
+class Codes:
+    """The coders of a dataflow: columns that some operator compares share one."""
+
+    def __init__(self) -> None:
+        self._coded: dict[Place, _Coded] = {}
+        self._parent: dict[Place, Place] = {}
+        self._coders: dict[Place, KeyCoder] = {}
+
+    def column(self, table: Table, name: str) -> Place:
+        """Register a column."""
+        place = (id(table), name)
+        if place not in self._coded:
+            self._coded[place] = _Coded(table, name)
+            self._parent[place] = place
+        return place
+
+    def link(self, places: list[Place]) -> None:
+        """These columns are compared: equal values get equal codes.  Before any row is coded."""
+        first = self._root(places[0])
+        for place in places[1:]:
+            self._parent[self._root(place)] = first
+
+    def of(self, place: Place, rows: Rows) -> Rows:
+        """The codes of some rows; 0 is NULL, which agrees with nothing."""
+        coded = self._coded[place]
+        done, total = len(coded.codes), len(coded.table)
+        if done < total:
+            column = coded.table.columns.get(coded.name)
+            if column is None:
+                coded.codes.extend(np.zeros(total - done, dtype=np.int64))
+            else:
+                coder = self._coders.setdefault(self._root(place), KeyCoder())
+                coded.codes.extend(coder.codes(column, np.arange(done, total, dtype=np.int64)) + 1)
+        found: Rows = coded.codes.view[rows]
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return sum(c.codes.nbytes for c in self._coded.values()) + sum(c.nbytes for c in self._coders.values())
+
+    def keep(self, table: Table, rows: Rows) -> None:
+        """The table was compacted to these rows."""
+        for place, coded in self._coded.items():
+            if place[0] == id(table):
+                coded.codes.keep(rows[rows < len(coded.codes)])
+
+    def restart(self) -> dict[Place, Rows]:
+        """Forget the values that no row has any more: for each column the old codes' new ones, 0 stays 0."""
+        renewed: dict[Place, Rows] = {}
+        for root, coder in self._coders.items():
+            members = [coded for place, coded in self._coded.items() if self._root(place) == root]
+            used = np.unique(np.concatenate([m.codes.view for m in members]))
+            again = coder.restart(used[used > 0] - 1)
+            new = np.append(0, np.where(again < 0, -1, again + 1))
+            for member in members:
+                codes = new[member.codes.view]
+                member.codes.truncate(0)
+                member.codes.extend(codes)
+            renewed.update({place: new for place in self._coded if self._root(place) == root})
+        return renewed
+
+    def _root(self, place: Place) -> Place:
+        while self._parent[place] != place:
+            place = self._parent[place]
+        return place

@@ -1,0 +1,343 @@
+"""The dataflow of a plan: operators in order, changes through them, guarantees out, what is forgotten.
+
+Paper: Section 5, Figure 7 (the operational module).  Readings: R32 (queries compose), R36 (guarantees), R34 and R37
+(forgetting).  A part of the plan that occurs twice is one operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cedr.errors import Diagnostic, HostError
+from cedr.model.time import BEGINNING, FOREVER, Time, plus
+from cedr.plan import logical
+from cedr.plan.logical import Node
+from cedr.runtime.at_least import AtLeast
+from cedr.runtime.at_most import AtMost
+from cedr.runtime.cancel_when import CancelWhen
+from cedr.runtime.codes import Codes
+from cedr.runtime.expressions import Conjuncts
+from cedr.runtime.grouping import Tuples, coded, key_of
+from cedr.runtime.inputs import Input
+from cedr.runtime.not_sequence import Not
+from cedr.runtime.open_ends import OpenEnds, reading_ends
+from cedr.runtime.operator import Operator, Size
+from cedr.runtime.pattern import Chosen, PatternOperator
+from cedr.runtime.relation import Relation
+from cedr.runtime.row_by_row import RowByRow
+from cedr.runtime.select import Select, Slice
+from cedr.runtime.sequence import Sequence as SequenceOperator
+from cedr.runtime.table import NONE, Delta, Rows, Table
+from cedr.runtime.unless import Unless, UnlessNth
+
+Sources = Callable[[str], Table]
+"""The table of an event type's rows."""
+
+ROW_BY_ROW = (logical.Query, logical.Project, logical.SetValid)
+_PATTERNS: dict[type[Node], Callable[[Any, Sequence[Input], Conjuncts], Any]] = {
+    logical.Sequence: SequenceOperator,
+    logical.AtLeast: AtLeast,
+    logical.Unless: Unless,
+    logical.UnlessNth: UnlessNth,
+    logical.Not: Not,
+    logical.CancelWhen: CancelWhen,
+}
+
+
+@dataclass
+class Stage:
+    """An operator in its place: which stages feed it, and what it said last."""
+
+    node: Node
+    inputs: list[Stage]
+    relation: Relation
+    operator: Operator | None = None
+    open_ends: list[OpenEnds | None] = field(default_factory=list)
+    delta: Delta = field(default_factory=Delta)
+    settled: Time = BEGINNING
+    line: Time = BEGINNING
+    guarantee: Time = BEGINNING
+
+
+class Dataflow:
+    """A plan as operators.  ``update`` takes changes of the sources and gives the change of the plan's output."""
+
+    def __init__(self, plan: Node, sources: Sources) -> None:
+        self._sources = sources
+        self._codes = Codes()
+        self.stages: list[Stage] = []
+        self.top = self._build(_desugared(plan))
+
+    @property
+    def relation(self) -> Relation:
+        """What the plan gives."""
+        return self.top.relation
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether a row may wait to be said though nothing bears on it any more: slices and open ends.  Reading: R36."""
+        return any(isinstance(s.node, logical.Slice) or any(s.open_ends) for s in self.stages)
+
+    # -- building -----------------------------------------------------------------------------------------------------
+
+    def _build(self, node: Node) -> Stage:
+        known = next((stage for stage in self.stages if stage.node == node), None)
+        if known is not None:
+            return known
+        stage = self._stage(node)
+        self.stages.append(stage)
+        return stage
+
+    def _stage(self, node: Node) -> Stage:
+        if isinstance(node, logical.Source):
+            return Stage(node, [], Relation(self._sources(node.type.name), node.type.name))
+        if isinstance(node, logical.Rename):
+            below = self._build(node.input)
+            return Stage(node, [below], below.relation.renamed(node.variable))
+        if isinstance(node, ROW_BY_ROW):
+            return self._row_by_row(node)
+        if isinstance(node, logical.Pattern):
+            return self._pattern(node)
+        if isinstance(node, logical.Select | logical.Slice):
+            below = self._build(node.input)
+            filter_ = Select(node, below.relation) if isinstance(node, logical.Select) else Slice(node, below.relation)
+            return self._with_open_ends(Stage(node, [below], filter_.relation, filter_))
+        raise not_live(node)
+
+    def _row_by_row(self, node: Node) -> Stage:
+        chain = [node]
+        while isinstance(chain[-1], logical.Query | logical.Project) and _joins(chain, chain[-1].input):
+            chain.append(chain[-1].input)
+        below = self._build(chain[-1].input)  # type: ignore[attr-defined]
+        operator = RowByRow(chain, below.relation)
+        stage = Stage(node, [below], operator.relation, operator)
+        project = next((n for n in chain if isinstance(n, logical.Project)), node)
+        return self._with_open_ends(stage, project)
+
+    def _pattern(self, node: logical.Pattern) -> Stage:
+        below = [self._build(part) for part in logical.inputs(node)]
+        relations = [stage.relation for stage in below]
+        if isinstance(node, logical.AtMost):
+            tuples = Tuples()
+            inputs = [
+                Input(relation, tuples.grouping(relation, keys) if keys else None)
+                for relation, keys in zip(relations, node.keys or [()] * len(relations), strict=True)
+            ]
+            operator: Any = AtMost(node, inputs)
+        elif type(node) in _PATTERNS:
+            inputs, conjuncts = self._grouped(node, relations)
+            operator = _PATTERNS[type(node)](node, inputs, conjuncts)
+        else:
+            raise not_live(node)
+        return self._with_open_ends(Stage(node, below, operator.relation, operator))
+
+    def _grouped(self, node: logical.Pattern, relations: list[Relation]) -> tuple[list[Input], Conjuncts]:
+        key, conjuncts = key_of(node), Conjuncts(node.predicates)
+        if key is None:
+            return [Input(relation) for relation in relations], conjuncts
+        groupings = coded(self._codes, relations, key.sides)
+        nulls = _nulls_matter(node, len(relations))
+        inputs = [Input(r, g, nulls=n) for r, g, n in zip(relations, groupings, nulls, strict=True)]
+        return inputs, conjuncts.without(key.predicates)
+
+    def _with_open_ends(self, stage: Stage, node: Node | None = None) -> Stage:
+        names = reading_ends(stage.node if node is None else node)
+        stage.open_ends = [OpenEnds(below.relation, names) if names else None for below in stage.inputs]
+        return stage
+
+    # -- changes ------------------------------------------------------------------------------------------------------
+
+    def update(self, changes: Mapping[str, Delta]) -> Delta:
+        """Take in changes of the sources; the change of the output."""
+        for stage in self.stages:
+            if isinstance(stage.node, logical.Source):
+                stage.delta = changes.get(stage.node.type.name, Delta())
+                continue
+            deltas = [below.delta for below in stage.inputs]
+            for ends, delta in zip(stage.open_ends, deltas, strict=False):
+                if ends is not None:
+                    ends.update(delta)
+            if stage.operator is None:
+                stage.delta = deltas[0]
+            else:
+                stage.delta = stage.operator.update(deltas) if any(deltas) else Delta()
+        return self.top.delta
+
+    # -- guarantees and forgetting ------------------------------------------------------------------------------------
+
+    def guarantee_out(self, guarantee: Time) -> Time:
+        """The guarantee that leaves, by the guarantee g of the sources.  Reading: R36."""
+        for stage in self.stages:
+            least = min((below.guarantee for below in stage.inputs), default=guarantee)
+            undecided = [] if stage.operator is None else [stage.operator.undecided(least)]
+            undecided.extend(ends.undecided(least) for ends in stage.open_ends if ends is not None)
+            stage.guarantee = min([least, *(plus(sync, -1) for sync in undecided if sync is not None)])
+        return self.top.guarantee
+
+    def forget(self, guarantee: Time, line: Time) -> dict[str, Time]:
+        """Forget what can no longer bear on an output: by the guarantee (R37) and by memory, rows up to a line (R34).
+
+        Gives for each event type up to which Vs its rows are not needed any more.
+        """
+        for stage in self.stages:
+            stage.settled = self._settled(stage, guarantee)
+            stage.line = FOREVER
+        self.top.line = max(line, self.top.settled)
+        needed: dict[str, Time] = {}
+        for stage in reversed(self.stages):
+            if isinstance(stage.node, logical.Source):
+                name = stage.node.type.name
+                needed[name] = min(needed.get(name, FOREVER), max(stage.line, BEGINNING))
+                continue
+            below = [part.settled for part in stage.inputs]
+            lines = [stage.line] if stage.operator is None else stage.operator.needs(below, stage.line)
+            for part, until in zip(stage.inputs, lines, strict=True):
+                part.line = min(part.line, until)
+        return needed
+
+    def _settled(self, stage: Stage, guarantee: Time) -> Time:
+        if isinstance(stage.node, logical.Source):
+            revisable = stage.node.type.revisable
+            return BEGINNING if BEGINNING in (guarantee,) or revisable == FOREVER else plus(guarantee, -revisable)
+        below = [part.settled for part in stage.inputs]
+        return below[0] if stage.operator is None else stage.operator.settled(below)
+
+    def choices(self) -> list[list[Chosen]]:
+        """Choices that bear on later ones, of each pattern operator."""
+        return [operator.choices() for operator in self._patterns()]
+
+    def resume(self, choices: list[list[list[Any]]]) -> None:
+        """Choices made before, as they were written."""
+        for operator, chosen in zip(self._patterns(), choices, strict=True):
+            operator.resume(
+                [Chosen(tuple(h), tuple(None if e is None else (e[0], e[1], e[2]) for e in events)) for h, events in chosen]
+            )
+
+    def _patterns(self) -> list[PatternOperator]:
+        return [stage.operator for stage in self.stages if isinstance(stage.operator, PatternOperator)]
+
+    # -- compaction ---------------------------------------------------------------------------------------------------
+
+    def tables(self) -> list[Table]:
+        """All tables, those that refer to others after these."""
+        return list({id(stage.relation.table): stage.relation.table for stage in self.stages}.values())
+
+    def held(self, sources: Mapping[str, Rows], said: Rows) -> dict[int, Rows]:
+        """The rows that somebody holds, by table: operators, those who said them, and what these refer to.
+
+        ``sources``: the rows of the sources that stand; ``said``: the rows of the output that are held for saying.
+        """
+        held: dict[int, list[Rows]] = {id(table): [] for table in self.tables()}
+        held[id(self.top.relation.table)].append(said)
+        live: dict[int, Rows] = {}
+        for stage in self.stages:
+            live[id(stage)] = self._live(stage, sources, live)
+            own = [] if stage.operator is None else stage.operator.holds()
+            for below, rows, ends in zip(stage.inputs, own, stage.open_ends, strict=False):
+                held[id(below.relation.table)].extend([rows] if ends is None else [rows, ends.rows])
+            if own:
+                held[id(stage.relation.table)].append(own[-1])
+            if isinstance(stage.operator, RowByRow):
+                held[id(stage.relation.table)].append(live[id(stage)])
+        return _closed(self.tables(), held)
+
+    def _live(self, stage: Stage, sources: Mapping[str, Rows], live: Mapping[int, Rows]) -> Rows:
+        """The rows that stand as a stage's output and may still change."""
+        if isinstance(stage.node, logical.Source):
+            return sources.get(stage.node.type.name, NONE)
+        below = live[id(stage.inputs[0])]
+        if stage.operator is None:
+            return below
+        if isinstance(stage.operator, RowByRow):
+            return stage.operator.made_of(below)
+        if isinstance(stage.operator, Select | Slice):
+            return below[stage.operator.passes(below)]
+        return stage.operator.holds()[-1]
+
+    def renumber(self, maps: Mapping[int, Rows]) -> None:
+        """The tables were compacted: for each, the new number of each old row, or -1."""
+        for table in self.tables():
+            self._codes.keep(table, np.flatnonzero(maps[id(table)] >= 0))
+        groups = self._codes.restart()
+        for stage in self.stages:
+            below = [maps[id(part.relation.table)] for part in stage.inputs]
+            for ends, new in zip(stage.open_ends, below, strict=False):
+                if ends is not None:
+                    ends.rows = new[ends.rows]
+            if stage.operator is not None:
+                stage.operator.renumber(below, maps[id(stage.relation.table)], groups)
+
+    def sizes(self) -> Iterator[tuple[str, Size]]:
+        """What each operator holds, by its place in the query."""
+        for stage in self.stages:
+            if stage.operator is not None:
+                yield stage.node.place or type(stage.node).__name__, stage.operator.size
+
+
+def _closed(tables: list[Table], held: Mapping[int, list[Rows]]) -> dict[int, Rows]:
+    """With what the held rows refer to, and so on."""
+    closed: dict[int, Rows] = {}
+    for table in reversed(tables):
+        rows = np.unique(np.concatenate([NONE, *held[id(table)]]))
+        closed[id(table)] = rows
+        for column, target in zip(table.references, table.targets, strict=True):
+            reached = column.view[rows]
+            held[id(target)].append(reached[reached >= 0])
+    return closed
+
+
+def _joins(chain: list[Node], below: Node) -> bool:
+    """Whether a further row-by-row operator can be taken together with those above it."""
+    if isinstance(below, logical.Project):
+        return not any(isinstance(n, logical.Project) for n in chain)
+    return isinstance(below, logical.SetValid) and any(isinstance(n, logical.Project) for n in chain)
+
+
+def _nulls_matter(node: logical.Pattern, count: int) -> list[bool]:
+    """For each input whether a row with a NULL key can bear on anything.  Reading: R22: it agrees with nothing."""
+    match node:
+        case logical.Unless() | logical.UnlessNth() | logical.CancelWhen():
+            return [True, False]
+        case logical.Not():
+            return [False, True]
+        case logical.AtLeast(count=1):
+            return [True] * count
+        case _:
+            return [False] * count
+
+
+def _desugared(node: Node) -> Node:
+    """ALL and ANY by their definitions.  Reading: R13."""
+    from cedr.plan.walk import map_inputs
+
+    node = map_inputs(node, _desugared)
+    shared = {"place": node.place, "span": node.span}
+    match node:
+        case logical.All():
+            return logical.AtLeast(
+                len(node.parameters), node.parameters, node.scope,
+                predicates=node.predicates, disjoint=node.disjoint, **shared,
+            )
+        case logical.Any():
+            return logical.AtLeast(
+                1, node.parameters, 1, predicates=node.predicates, disjoint=node.disjoint, **shared
+            )
+        case _:
+            return node
+
+
+def not_live(node: Node) -> HostError:
+    """The error for an operator that does not run on live streams."""
+    name = type(node).__name__
+    return HostError(
+        Diagnostic(
+            "not-live",
+            f"{name} does not run on live streams",
+            node.span,
+            hint="the host oracle evaluates it on a finite file: --host oracle",
+        )
+    )

@@ -1,0 +1,84 @@
+"""A NumPy array that grows at its end.
+
+The capacity doubles, so that appending costs, over all, time linear in what is appended.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Rows = npt.NDArray[np.int64]
+"""Row numbers."""
+
+
+class Growable:
+    """A one-dimensional array with room at its end.
+
+    >>> numbers = Growable(np.int64)
+    >>> numbers.extend([3, 4, 5])
+    >>> numbers.keep(np.array([2, 0]))
+    >>> numbers.view
+    array([5, 3])
+    """
+
+    __slots__ = ("_array", "_length")
+
+    def __init__(self, dtype: npt.DTypeLike, capacity: int = 16) -> None:
+        self._array: npt.NDArray[Any] = np.empty(capacity, dtype)
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    @property
+    def view(self) -> npt.NDArray[Any]:
+        """What is held; valid until the next change."""
+        return self._array[: self._length]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes taken, room included."""
+        return int(self._array.nbytes)
+
+    @property
+    def storage(self) -> npt.NDArray[Any]:
+        """What is held and the room behind it; valid until the next change."""
+        return self._array
+
+    def reserve(self, n: int) -> None:
+        """Makes room for ``n`` more values."""
+        if self._length + n > len(self._array):
+            larger = np.empty(max(self._length + n, 2 * len(self._array)), self._array.dtype)
+            larger[: self._length] = self.view
+            self._array = larger
+
+    def grow(self, n: int) -> npt.NDArray[Any]:
+        """``n`` more places at the end, with no values yet."""
+        self.reserve(n)
+        start = self._length
+        self._length = start + n
+        return self._array[start : self._length]
+
+    def extend(self, values: npt.ArrayLike) -> None:
+        """Append values."""
+        array = np.asarray(values, self._array.dtype)
+        self.grow(len(array))[:] = array
+
+    def fill(self, n: int, value: Any) -> None:
+        """Append one value ``n`` times."""
+        self.grow(n)[:] = value
+
+    def keep(self, rows: Rows) -> None:
+        """Only these rows remain, in this order; what room is far too large is given back."""
+        kept = self.view[rows]
+        if not len(kept) <= len(self._array) <= max(16, 4 * len(kept)):
+            self._array = np.empty(max(16, len(kept)), self._array.dtype)
+        self._array[: len(kept)] = kept
+        self._length = len(kept)
+
+    def truncate(self, n: int) -> None:
+        """Only the first ``n`` values remain."""
+        self._length = min(n, self._length)

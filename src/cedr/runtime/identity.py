@@ -1,0 +1,273 @@
+"""IDs of many rows: those that events came with, and those made by ``idgen``.
+
+Reading: R8.  What ``cedr.model.identity`` makes of one row, in columns: a part of an ID is its digest, two words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cedr.model.identity import digest
+from cedr.runtime.growable import Growable, Rows
+from cedr.runtime.murmur_kernels import (
+    SLACK,
+    Mask,
+    Words,
+    absorb_part,
+    absorb_present,
+    digest_integers,
+    digest_made,
+    digest_texts,
+    finish,
+    make_in_order,
+    spell_made,
+)
+from cedr.runtime.texts import Texts
+
+Digests = tuple[Words, Words]
+"""The higher and the lower halves of digests."""
+
+Part = tuple[Words | int, Words | int]
+"""A part's digests: one for each row, or one for all of them."""
+
+_MOST_SMALL = (2**31 - 1) // 32
+
+
+class TextIds:
+    """IDs that are any texts, with their digests.
+
+    >>> ids = TextIds()
+    >>> ids.extend(["b", "a", "b"])
+    >>> ids.ranks(np.arange(3)), ids.values(np.array([1]))
+    (array([1, 0, 1]), ['a'])
+    """
+
+    __slots__ = ("_high", "_low", "_texts")
+
+    def __init__(self) -> None:
+        self._texts = Texts()
+        self._high = Growable(np.uint64)
+        self._low = Growable(np.uint64)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes taken, room included."""
+        return self._texts.nbytes + self._high.nbytes + self._low.nbytes
+
+    @property
+    def high(self) -> Words:
+        """The higher half of each ID's digest; valid until the next change."""
+        return self._high.view
+
+    @property
+    def low(self) -> Words:
+        """The lower half of each ID's digest; valid until the next change."""
+        return self._low.view
+
+    def extend(self, ids: pa.Array | pa.ChunkedArray | Sequence[str]) -> None:
+        """Append IDs, none of them NULL."""
+        if isinstance(ids, pa.ChunkedArray):
+            for chunk in ids.chunks:
+                self.extend(chunk)
+            return
+        start = len(self)
+        if isinstance(ids, pa.Array):
+            plain = pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)
+            self._texts.extend(ids if plain else ids.cast(pa.large_string()))
+        else:
+            self._texts.extend_encoded([text.encode("utf-8", "surrogatepass") for text in ids])
+        offsets = self._texts.offsets[start:]
+        longest = int(np.diff(offsets).max(initial=0))
+        scratch = np.zeros((longest + SLACK + 15) // 16 * 16, np.uint8)
+        added = len(self) - start
+        digest_texts(self._texts.data, offsets, scratch, self._high.grow(added), self._low.grow(added))
+
+    def extend_rows(self, rows: Rows) -> None:
+        """Append copies of own rows."""
+        self._texts.extend_rows(rows)
+        self._high.extend(self.high[rows])
+        self._low.extend(self.low[rows])
+
+    def keep(self, rows: Rows) -> None:
+        """Only these rows remain, in this order."""
+        self._texts.keep(rows)
+        self._high.keep(rows)
+        self._low.keep(rows)
+
+    def digests(self, rows: Rows) -> Digests:
+        """The digests of these rows' IDs."""
+        return self.high[rows], self.low[rows]
+
+    def texts(self, rows: Rows) -> pa.Array:
+        """The IDs of these rows as Arrow strings; of row -1 NULL."""
+        present = rows >= 0
+        return self._texts.take(rows, None if present.all() else present)
+
+    def values(self, rows: Rows) -> list[str]:
+        """The IDs of these rows."""
+        try:
+            found: list[str] = self.texts(rows).to_pylist()
+        except UnicodeDecodeError:  # half a surrogate pair
+            return [text.decode("utf-8", "surrogatepass") for text in self._texts.encoded(rows)]
+        return found
+
+    def ranks(self, rows: Rows) -> Rows:
+        """The rank of each row's ID among those of these rows, from 0, equal ones equal; in code point order."""
+        if not len(rows):
+            return np.empty(0, np.int64)
+        ranks = pc.rank(self._texts.take(rows).cast(pa.large_binary()), tiebreaker="dense")
+        return np.asarray(ranks).astype(np.int64) - 1
+
+
+class MadeIds:
+    """IDs made by ``idgen``: 128 bits each, written as 32 hexadecimal digits."""
+
+    __slots__ = ("_high", "_low")
+
+    def __init__(self) -> None:
+        self._high = Growable(np.uint64)
+        self._low = Growable(np.uint64)
+
+    def __len__(self) -> int:
+        return len(self._high)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes taken, room included."""
+        return self._high.nbytes + self._low.nbytes
+
+    @property
+    def made_high(self) -> Words:
+        """The higher half of each ID itself, not of its digest; valid until the next change."""
+        return self._high.view
+
+    @property
+    def made_low(self) -> Words:
+        """The lower half of each ID itself, not of its digest; valid until the next change."""
+        return self._low.view
+
+    def extend(self, high: Words, low: Words) -> None:
+        """Append IDs, as ``made`` gives them."""
+        self._high.extend(high)
+        self._low.extend(low)
+
+    def extend_rows(self, rows: Rows) -> None:
+        """Append copies of own rows."""
+        self.extend(self.made_high[rows], self.made_low[rows])
+
+    def keep(self, rows: Rows) -> None:
+        """Only these rows remain, in this order."""
+        self._high.keep(rows)
+        self._low.keep(rows)
+
+    def digests(self, rows: Rows) -> Digests:
+        """The digests of these rows' IDs, as parts of other IDs."""
+        return made_digests(self.made_high[rows], self.made_low[rows])
+
+    def texts(self, rows: Rows) -> pa.Array:
+        """The IDs of these rows as Arrow strings; of row -1 NULL."""
+        present = rows >= 0
+        if present.all():
+            return made_texts(self.made_high[rows], self.made_low[rows])
+        known = np.flatnonzero(present)
+        places = np.full(len(rows), -1, np.int64)
+        places[known] = np.arange(len(known))
+        found = made_texts(self.made_high[rows[known]], self.made_low[rows[known]])
+        return found.take(pa.array(places, mask=~present))
+
+    def values(self, rows: Rows) -> list[str]:
+        """The IDs of these rows."""
+        found: list[str] = self.texts(rows).to_pylist()
+        return found
+
+    def ranks(self, rows: Rows) -> Rows:
+        """The rank of each row's ID among those of these rows, from 0, equal ones equal; in the order of the text."""
+        high, low = self.made_high[rows], self.made_low[rows]
+        order = np.lexsort((low, high))
+        high, low = high[order], low[order]
+        steps = np.zeros(len(rows), np.int64)
+        steps[1:] = (high[1:] != high[:-1]) | (low[1:] != low[:-1])
+        ranks = np.empty(len(rows), np.int64)
+        ranks[order] = np.cumsum(steps)
+        return ranks
+
+
+def made(place: str, parts: Sequence[Part], present: Mask | None = None) -> Digests:
+    """The halves of ``idgen(place, *parts)`` for every row, from the digests of the parts.  Reading: R8.
+
+    ``present[j, r]`` says whether row r has part j; without it every row has all of them.
+    """
+    rows = max((len(half) for part in parts for half in part if isinstance(half, np.ndarray)), default=None)
+    if rows is None:
+        rows = 1 if present is None else present.shape[1]
+    start_high, start_low = _started(place)
+    high, low = np.full(rows, start_high, np.uint64), np.full(rows, start_low, np.uint64)
+    for number, (part_high, part_low) in enumerate(parts):
+        first, second = np.atleast_1d(np.asarray(part_high, np.uint64)), np.atleast_1d(np.asarray(part_low, np.uint64))
+        step = 1 if isinstance(part_high, np.ndarray) else 0
+        if present is None:
+            absorb_part(high, low, first, second, step)
+        else:
+            absorb_present(high, low, first, second, step, present[number])
+    counts = np.full(rows, len(parts)) if present is None else present.sum(axis=0)
+    finish(high, low, (16 * (1 + counts)).astype(np.uint64))
+    return high, low
+
+
+def made_in_order(
+    place: str,
+    streams: Sequence[str],
+    highs: Words,
+    lows: Words,
+    order: npt.NDArray[np.int64],
+) -> Digests:
+    """The halves of ``idgen_of`` for composites whose contributors come in an order of each row's own.  Reading: R8.
+
+    ``highs[k, r]`` and ``lows[k, r]`` are the digest of the ID that parameter k has in row r, ``streams[k]`` is its
+    stream, and ``order[r, j]`` the parameter that comes j-th; -1 ends the row.
+    """
+    start = np.array(_started(place), np.uint64)
+    of_streams = np.array([digest(stream) for stream in streams], np.uint64).reshape(-1, 2)
+    ids = np.empty((2, len(order)), np.uint64)
+    make_in_order(start, of_streams, highs, lows, order, ids)
+    return ids[0], ids[1]
+
+
+def _started(place: str) -> tuple[int, int]:
+    """The state of the hash after an operator's place."""
+    first, second = digest(place)
+    state = np.zeros((2, 1), np.uint64)
+    absorb_part(state[0], state[1], np.array([first], np.uint64), np.array([second], np.uint64), 0)
+    return int(state[0, 0]), int(state[1, 0])
+
+
+def made_digests(high: Words, low: Words) -> Digests:
+    """The digests of the texts of IDs made by ``idgen``."""
+    digests = np.empty((2, len(high)), np.uint64)
+    digest_made(high, low, digests[0], digests[1])
+    return digests[0], digests[1]
+
+
+def made_texts(high: Words, low: Words) -> pa.Array:
+    """The texts of IDs made by ``idgen``: 32 hexadecimal digits, as Arrow strings."""
+    out = np.empty(4 * len(high), np.uint64)
+    spell_made(high, low, out)
+    small = len(high) <= _MOST_SMALL
+    offsets = np.arange(len(high) + 1, dtype=np.int32 if small else np.int64) * 32
+    kind = pa.StringArray if small else pa.LargeStringArray
+    return kind.from_buffers(len(high), pa.py_buffer(offsets), pa.py_buffer(out))
+
+
+def integer_digests(values: npt.NDArray[np.int64]) -> Digests:
+    """The digests of integers, such as the Vs that is part of an aggregate's ID.  Reading: R8."""
+    digests = np.empty((2, len(values)), np.uint64)
+    digest_integers(np.ascontiguousarray(values, np.int64), np.zeros(SLACK, np.uint8), digests[0], digests[1])
+    return digests[0], digests[1]

@@ -1,0 +1,77 @@
+"""Rows as events, and contributors as columns: where late materialisation ends.
+
+Paper: Section 3.3.1.  Readings: R2, R23.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from cedr.model.event import Event
+from cedr.runtime.relation import Hop, Relation, follow
+from cedr.runtime.table import Rows
+
+
+def events_of(relation: Relation, rows: Rows) -> list[Event]:
+    """Rows as events, with the events they are made of."""
+    header = (column.tolist() for column in relation.table.header(rows)[:5])
+    payloads = relation.payload_table.columns.payloads(relation.payload_rows(rows))
+    if not len(relation.payload_table.columns.names):
+        payloads = [Event.__dataclass_fields__["payload"].default] * len(rows)
+    parts = _contributors(relation, rows)
+    columns = zip(relation.id_values(rows), *header, payloads, parts, strict=True)
+    return [
+        Event(relation.stream, id_, vs, ve, os, oe, rt, contributors, payload)
+        for id_, vs, ve, os, oe, rt, payload, contributors in columns
+    ]
+
+
+def _contributors(relation: Relation, rows: Rows) -> list[tuple[Event, ...]]:
+    made: list[list[Event]] = [[] for _ in rows]
+    for reach in relation.contributors:
+        at = reach.rows(rows)
+        some = np.flatnonzero(at >= 0)
+        for place, event in zip(some.tolist(), events_of(reach.target, at[some]), strict=True):
+            made[place].append(event)
+    if not relation.ordered:
+        for events in made:
+            events.sort(key=lambda event: event.valid_start)
+    return [tuple(events) for events in made]
+
+
+def _leaves(relation: Relation, hops: tuple[Hop, ...] = ()) -> Iterator[tuple[tuple[Hop, ...], Relation]]:
+    """The primitive events that a row is made of, in pattern order."""
+    if not relation.contributors:
+        yield hops, relation
+    for reach in relation.contributors:
+        yield from _leaves(reach.target, (*hops, *reach.hops))
+
+
+CONTRIBUTOR = pa.struct([("type", pa.string()), ("id", pa.string())])
+
+
+def contributor_lists(relation: Relation, rows: Rows) -> pa.Array:
+    """The primitive contributors of rows as lists of (type, id), by time within a row."""
+    leaves = list(_leaves(relation))
+    reached = [follow(hops, rows) for hops, _ in leaves]
+    count, n = len(leaves), len(rows)
+    ids = pa.concat_arrays([leaf.ids(at)[0].texts(leaf.ids(at)[1]) for (_, leaf), at in zip(leaves, reached, strict=True)])
+    present = np.stack([at >= 0 for at in reached], axis=1) if n else np.ones((0, count), dtype=np.bool_)
+    order = np.arange(count)[None, :] * n + np.arange(n)[:, None]
+    if count > 1 and not _in_order(relation):
+        times = np.stack([leaf.table.vs.view[at] if len(leaf.table) else at for (_, leaf), at in zip(leaves, reached, strict=True)], axis=1)
+        by_time = np.argsort(np.where(present, times, np.iinfo(np.int64).max), axis=1, kind="stable")
+        order, present = (np.take_along_axis(a, by_time, axis=1) for a in (order, present))
+    taken = order[present]
+    names = pa.DictionaryArray.from_arrays(pa.array((taken // max(n, 1)).astype(np.int32)), pa.array([leaf.stream for _, leaf in leaves], pa.string()))
+    values = pa.StructArray.from_arrays([names, ids.take(pa.array(taken))], ["type", "id"])
+    offsets = np.append(0, np.cumsum(present.sum(axis=1))).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), values)
+
+
+def _in_order(relation: Relation) -> bool:
+    """Whether pattern order is the order of time all the way down."""
+    return relation.ordered and all(_in_order(reach.target) for reach in relation.contributors)

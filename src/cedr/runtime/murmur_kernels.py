@@ -1,0 +1,231 @@
+"""Digests and IDs of many rows: MurmurHash3_x64_128 in columns.
+
+Reading: R8.  The same words as ``cedr.model.murmur`` and ``cedr.model.identity``; an ID is the hash of blocks of 16
+bytes, one per part, so that a row's two words of state take in one part after the other.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from cedr.runtime.jit import kernel
+
+Words = npt.NDArray[np.uint64]
+Bytes = npt.NDArray[np.uint8]
+Numbers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+_FIRST: Final = np.uint64(0x87C37B91114253D5)
+_SECOND: Final = np.uint64(0x4CF5AD432745937F)
+_HIGH_SUM: Final = np.uint64(0x52DCE729)
+_LOW_SUM: Final = np.uint64(0x38495AB5)
+_FINAL_1: Final = np.uint64(0xFF51AFD7ED558CCD)
+_FINAL_2: Final = np.uint64(0xC4CEB9FE1A85EC53)
+_ZERO: Final = np.uint64(0)
+_FOUR: Final = np.uint64(4)
+_FIVE: Final = np.uint64(5)
+_EIGHT: Final = np.uint64(8)
+_TEN: Final = np.uint64(10)
+_SIXTEEN: Final = np.uint64(16)
+_T27: Final = np.uint64(27)
+_T31: Final = np.uint64(31)
+_T32: Final = np.uint64(32)
+_T33: Final = np.uint64(33)
+_T37: Final = np.uint64(37)
+_T56: Final = np.uint64(56)
+_DIGIT: Final = np.uint64(ord("0"))
+_LOWER_16: Final = np.uint64(0xFFFF)
+_LOWER_32: Final = np.uint64(0xFFFFFFFF)
+_BYTES_OF_4: Final = np.uint64(0x000000FF000000FF)
+_NIBBLES: Final = np.uint64(0x000F000F000F000F)
+_ONES: Final = np.uint64(0x0101010101010101)
+_SIXES: Final = np.uint64(0x0606060606060606)
+_ZEROS: Final = np.uint64(0x3030303030303030)
+_TO_LETTERS: Final = np.uint64(ord("a") - ord("0") - 10)
+_PREFIX: Final = np.uint64(int.from_bytes(b"str:32:", "little"))
+_LENGTH_MADE: Final = np.uint64(39)
+
+SLACK: Final = 64
+"""Room for what stands before a text in its encoding and the zeros behind it."""
+
+
+@kernel
+def absorbed(high: Any, low: Any, first: Any, second: Any) -> tuple[Any, Any]:
+    """The state after one block of 16 bytes."""
+    first *= _FIRST
+    high ^= ((first << _T31) | (first >> _T33)) * _SECOND
+    high = (((high << _T27) | (high >> _T37)) + low) * _FIVE + _HIGH_SUM
+    second *= _SECOND
+    low ^= ((second << _T33) | (second >> _T31)) * _FIRST
+    low = (((low << _T31) | (low >> _T33)) + high) * _FIVE + _LOW_SUM
+    return high, low
+
+
+@kernel
+def avalanche(word: Any) -> Any:
+    """Every bit of a word changes half of the bits of the result."""
+    word = (word ^ (word >> _T33)) * _FINAL_1
+    word = (word ^ (word >> _T33)) * _FINAL_2
+    return word ^ (word >> _T33)
+
+
+@kernel
+def finished(high: Any, low: Any, length: Any) -> tuple[Any, Any]:
+    """The hash of a message of this length, all of which is in the state."""
+    high ^= length
+    low ^= length
+    high += low
+    low += high
+    high = avalanche(high)
+    low = avalanche(low)
+    high += low
+    return high, low + high
+
+
+@kernel
+def hashed(words: Words, length: int) -> tuple[Any, Any]:
+    """The hash of the first ``length`` bytes of ``words``, zeros behind them up to the next 16."""
+    high = low = np.uint64(0)
+    whole = length // 16
+    for block in range(whole):
+        high, low = absorbed(high, low, words[2 * block], words[2 * block + 1])
+    if length % 16:
+        first = words[2 * whole] * _FIRST
+        high ^= ((first << _T31) | (first >> _T33)) * _SECOND
+        second = words[2 * whole + 1] * _SECOND
+        low ^= ((second << _T33) | (second >> _T31)) * _FIRST
+    return finished(high, low, np.uint64(length))
+
+
+@kernel
+def write_decimal(scratch: Bytes, at: int, number: Any) -> int:
+    """Writes an unsigned number in decimal digits; the place behind it."""
+    digits = 1
+    if number >= _TEN:
+        rest = number // _TEN
+        while rest > _ZERO:
+            digits += 1
+            rest //= _TEN
+    for place in range(at + digits - 1, at - 1, -1):
+        scratch[place] = np.uint8(_DIGIT + number % _TEN)
+        number //= _TEN
+    return at + digits
+
+
+@kernel
+def write_bytes(scratch: Bytes, at: int, data: Bytes, start: int, size: int) -> int:
+    """Copies bytes in steps of 16, reading as far beyond them, and 16 zeros behind; the place behind what counts."""
+    for step in range(0, size, 16):
+        for place in range(16):
+            scratch[at + step + place] = data[start + step + place]
+    for place in range(16):
+        scratch[at + size + place] = 0
+    return at + size
+
+
+@kernel
+def digest_texts(data: Bytes, offsets: Numbers, scratch: Bytes, high: Words, low: Words) -> None:
+    """Digests of texts: of ``str:<length>:<bytes>``.
+
+    ``scratch`` has ``SLACK`` bytes more than the longest text, in all a multiple of 16; ``data`` goes on for 16 bytes.
+    """
+    words = scratch.view(np.uint64)
+    scratch[0], scratch[1], scratch[2], scratch[3] = 115, 116, 114, 58
+    for row in range(len(high)):
+        size = offsets[row + 1] - offsets[row]
+        at = write_decimal(scratch, 4, np.uint64(size))
+        scratch[at] = 58
+        end = write_bytes(scratch, at + 1, data, offsets[row], size)
+        high[row], low[row] = hashed(words, end)
+
+
+@kernel
+def digest_integers(values: Numbers, scratch: Bytes, high: Words, low: Words) -> None:
+    """Digests of integers: of ``int:<length>:<digits>``; ``scratch`` has ``SLACK`` bytes."""
+    words = scratch.view(np.uint64)
+    scratch[0], scratch[1], scratch[2], scratch[3] = 105, 110, 116, 58
+    digits = np.zeros(48, np.uint8)
+    magnitudes = values.view(np.uint64)
+    for row in range(len(values)):
+        if values[row] < 0:
+            digits[0] = 45
+            size = write_decimal(digits, 1, _ZERO - magnitudes[row])
+        else:
+            size = write_decimal(digits, 0, magnitudes[row])
+        at = write_decimal(scratch, 4, np.uint64(size))
+        scratch[at] = 58
+        end = write_bytes(scratch, at + 1, digits, 0, size)
+        high[row], low[row] = hashed(words, end)
+
+
+@kernel
+def spelled(half: Any) -> Any:
+    """The lower 32 bits of a word as eight hexadecimal digits, the first one in the lowest byte."""
+    half = (half >> _SIXTEEN) | ((half & _LOWER_16) << _T32)
+    half = ((half >> _EIGHT) & _BYTES_OF_4) | ((half & _BYTES_OF_4) << _SIXTEEN)
+    half = ((half >> _FOUR) & _NIBBLES) | ((half & _NIBBLES) << _EIGHT)
+    return half + _ZEROS + ((half + _SIXES) >> _FOUR & _ONES) * _TO_LETTERS
+
+
+@kernel
+def digest_made(made_high: Words, made_low: Words, high: Words, low: Words) -> None:
+    """Digests of IDs' texts: of ``str:32:<hex>``, seven bytes and 32."""
+    for row in range(len(high)):
+        one, two = spelled(made_high[row] >> _T32), spelled(made_high[row] & _LOWER_32)
+        three, four = spelled(made_low[row] >> _T32), spelled(made_low[row] & _LOWER_32)
+        first, second = absorbed(_ZERO, _ZERO, _PREFIX | (one << _T56), (one >> _EIGHT) | (two << _T56))
+        first, second = absorbed(first, second, (two >> _EIGHT) | (three << _T56), (three >> _EIGHT) | (four << _T56))
+        last = (four >> _EIGHT) * _FIRST
+        first ^= ((last << _T31) | (last >> _T33)) * _SECOND
+        high[row], low[row] = finished(first, second, _LENGTH_MADE)
+
+
+@kernel
+def spell_made(made_high: Words, made_low: Words, out: Words) -> None:
+    """IDs as text, 32 bytes each."""
+    for row in range(len(made_high)):
+        out[4 * row] = spelled(made_high[row] >> _T32)
+        out[4 * row + 1] = spelled(made_high[row] & _LOWER_32)
+        out[4 * row + 2] = spelled(made_low[row] >> _T32)
+        out[4 * row + 3] = spelled(made_low[row] & _LOWER_32)
+
+
+@kernel
+def absorb_part(high: Words, low: Words, first: Words, second: Words, step: int) -> None:
+    """Takes one part into every row's state; ``step`` 0 repeats the first digest."""
+    for row in range(len(high)):
+        high[row], low[row] = absorbed(high[row], low[row], first[row * step], second[row * step])
+
+
+@kernel
+def absorb_present(high: Words, low: Words, first: Words, second: Words, step: int, present: Mask) -> None:
+    """The same for the rows that have the part."""
+    for row in range(len(high)):
+        if present[row]:
+            high[row], low[row] = absorbed(high[row], low[row], first[row * step], second[row * step])
+
+
+@kernel
+def finish(high: Words, low: Words, lengths: Words) -> None:
+    """Makes every row's state its hash."""
+    for row in range(len(high)):
+        high[row], low[row] = finished(high[row], low[row], lengths[row])
+
+
+@kernel
+def make_in_order(start: Words, streams: Words, highs: Words, lows: Words, order: Numbers, made: Words) -> None:
+    """IDs of composites: stream and ID of each contributor, in an order of each row's own, ended by -1."""
+    for row in range(order.shape[0]):
+        first, second = start[0], start[1]
+        parts = 1
+        for place in range(order.shape[1]):
+            which = order[row, place]
+            if which < 0:
+                break
+            first, second = absorbed(first, second, streams[which, 0], streams[which, 1])
+            first, second = absorbed(first, second, highs[which, row], lows[which, row])
+            parts += 2
+        made[0, row], made[1, row] = finished(first, second, np.uint64(16 * parts))

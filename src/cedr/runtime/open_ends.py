@@ -1,0 +1,68 @@
+"""Predicates and expressions over an open Ve: undecided until g reaches it.  Reading: R36."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+
+import numpy as np
+
+from cedr.expression.tree import Expression, Header, HeaderField, walk
+from cedr.model.time import Time
+from cedr.plan import logical
+from cedr.runtime.relation import Relation
+from cedr.runtime.table import NONE, Delta, Rows
+
+
+class OpenEnds:
+    """The rows of an input of which some expression reads a Ve that may still be shortened."""
+
+    def __init__(self, relation: Relation, names: frozenset[str]) -> None:
+        self._relation, self._names = relation, names
+        self.rows: Rows = NONE
+
+    def update(self, delta: Delta) -> None:
+        """Take in a change of the input."""
+        if delta:
+            self.rows = np.concatenate([np.setdiff1d(self.rows, delta.removed), delta.added])
+
+    def undecided(self, known: Time) -> Time | None:
+        """The smallest Sync of a row with an open end; rows whose ends g has reached are not looked at again."""
+        open_ = np.zeros(len(self.rows), dtype=np.bool_)
+        for name in self._names:
+            open_ |= self._ends(name) > known
+        self.rows = self.rows[open_]
+        return int(self._relation.table.os.view[self.rows].min()) if len(self.rows) else None
+
+    def _ends(self, name: str) -> Rows:
+        if name == "":
+            own: Rows = self._relation.table.ve.view[self.rows]
+            return own
+        reach = self._relation.variables.get(name)
+        if reach is None or not len(reach.target.table):
+            return np.full(len(self.rows), np.iinfo(np.int64).min)
+        at = reach.rows(self.rows)
+        return np.where(at >= 0, reach.target.table.ve.view[at], np.iinfo(np.int64).min)
+
+
+def reading_ends(node: logical.Node) -> frozenset[str]:
+    """The variables of which the node's expressions read Ve."""
+    return frozenset(
+        part.variable
+        for expression in _expressions(node)
+        for part in walk(expression)
+        if isinstance(part, Header) and part.field is HeaderField.VE
+    )
+
+
+def _expressions(node: logical.Node) -> Iterable[Expression]:
+    """All expressions that a node itself holds."""
+    todo = [getattr(node, item.name) for item in fields(node)]
+    while todo:
+        held = todo.pop()
+        if isinstance(held, Expression):
+            yield held
+        elif isinstance(held, tuple):
+            todo.extend(held)
+        elif isinstance(held, logical.Column):
+            todo.append(held.expression)

@@ -1,0 +1,49 @@
+"""What every operator of the dataflow is: changes of its inputs in, changes of its output out.
+
+Paper: Section 6.  An operator is columnar and pure; it knows neither its host nor its consistency level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from cedr.model.time import Time
+from cedr.runtime.relation import Relation
+from cedr.runtime.table import Delta, Rows
+
+
+class Size(NamedTuple):
+    """What an operator holds."""
+
+    rows: int
+    bytes: int
+
+
+class Operator(Protocol):
+    """A node of the dataflow."""
+
+    relation: Relation
+    """What others see of its output."""
+
+    def update(self, deltas: Sequence[Delta]) -> Delta:
+        """Take in the changes of all inputs; the change of the output."""
+
+    def settled(self, inputs: Sequence[Time]) -> Time:
+        """Up to which Vs its rows are final, where those of its inputs are final up to the given ones."""
+
+    def needs(self, settled: Sequence[Time], line: Time) -> list[Time]:
+        """Up to which Vs rows of each input no longer bear on a row after the line, and forget what does not."""
+
+    def undecided(self, known: Time) -> Time | None:
+        """The smallest Sync of a row that later events may still take back, by what is known up to g.  Reading: R36."""
+
+    def holds(self) -> list[Rows]:
+        """The rows of its inputs' tables that it holds, for each input, and those of its own table last."""
+
+    def renumber(self, inputs: Sequence[Rows], own: Rows, groups: Mapping[object, Rows]) -> None:
+        """The rows of the inputs' tables and of the own one got other numbers, and some groups too."""
+
+    @property
+    def size(self) -> Size:
+        """What it holds."""

@@ -1,0 +1,384 @@
+"""The one mechanism of all pattern operators: affected ranges.
+
+Paper: Section 3.3.2 and Section 5.  An event that arrives, is late or is taken back affects the outputs anchored within
+the operator's scope of it, and no others.  That range is evaluated anew for those groups and compared with what was
+there before; the difference is the change.  In-order input touches only the new end.  Readings: R9, R10, R28.
+
+An output's *anchor* is a time that is known from its contributors: for SEQUENCE the last one's Vs, for UNLESS that of
+its first operand.  Subclasses say how far a change reaches (``affects``), how far back one must look (``windows``), how
+instances are found, and what header they get.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from cedr.model.time import BEGINNING, FOREVER, Time, plus
+from cedr.runtime import segment_kernels as kernels
+from cedr.runtime.beliefs import Intervals, Window, runs_of, united
+from cedr.runtime.inputs import Changed, Input
+from cedr.runtime.operator import Size
+from cedr.runtime.relation import Relation
+from cedr.runtime.segments import Segments, Sorted, in_order
+from cedr.runtime.table import NONE, Delta, Header, Mask, Rows, Table, picked, plain_header
+from cedr.runtime.times import earlier, later
+
+
+class Found(NamedTuple):
+    """Instances: the row of each input, -1 where it is left out, and the number of the interval they belong to."""
+
+    references: list[Rows]
+    owner: Rows
+
+    def take(self, chosen: Rows | Mask) -> Found:
+        """Some of them."""
+        return Found([column[chosen] for column in self.references], self.owner[chosen])
+
+
+class Asked(NamedTuple):
+    """A question to an operator: which instances are anchored in these intervals of these sorted inputs?"""
+
+    inputs: list[Sorted]
+    at: Intervals
+    known: Time | None = None
+    """Only rows with Os up to then are heard; None: all."""
+    prior: Found | None = None
+    """Outputs made shortly before each interval, where old choices bear on new ones."""
+
+
+class Shape(NamedTuple):
+    """Times of instances."""
+
+    anchor: Rows
+    vs: Rows
+    ve: Rows
+    rt: Rows
+
+
+class Evaluated(NamedTuple):
+    """Rows that an operator should have: references, header, group and anchor."""
+
+    references: list[Rows]
+    header: Header
+    groups: Rows
+    anchors: Rows
+
+
+EventName = tuple[int, int, Time]
+"""The digest of an ID, and Os: what an event is known by again."""
+
+
+class Chosen(NamedTuple):
+    """An output whose choice bears on later ones: its header, and the events of its inputs."""
+
+    header: tuple[int, ...]
+    events: tuple[EventName | None, ...]
+
+
+class PatternOperator(ABC):
+    """Base of the pattern operators."""
+
+    relation: Relation
+    table: Table
+    affects: list[Window]
+    """For each input: how far before and after a changed row anchors may be affected."""
+    windows: list[Window]
+    """For each input: how far before and after an anchor its rows bear on it."""
+    endless = False
+    """Whether a choice bears on all later ones of its group: CONSUME and DISJOINT."""
+    reach = 0
+    """How far back from an anchor the roots of its contributors can lie."""
+
+    def __init__(self, inputs: Sequence[Input]) -> None:
+        self.inputs = list(inputs)
+        self.outputs = Segments()
+        self._line = BEGINNING
+        """Outputs anchored up to here are forgotten."""
+        self._chosen: list[Chosen] = []
+
+    # -- what a subclass says -----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def find(self, asked: Asked) -> Found:
+        """The instances anchored in some intervals, each group on its own, of one version of each event."""
+
+    @abstractmethod
+    def shape(self, references: list[Rows]) -> Shape:
+        """Anchor and lifetime of instances."""
+
+    @abstractmethod
+    def identify(self, references: list[Rows]) -> None:
+        """Append the IDs of instances to the table, where it has its own."""
+
+    def contributing(self) -> Sequence[int]:
+        """The inputs whose events contribute."""
+        return range(len(self.inputs))
+
+    def kept_references(self, references: list[Rows]) -> list[Rows]:
+        """The references that a row of the table keeps."""
+        return references
+
+    # -- changes ------------------------------------------------------------------------------------------------------
+
+    def update(self, deltas: Sequence[Delta]) -> Delta:
+        """Take in the changes of all inputs; the change of the output."""
+        changed, concerned = [], set()
+        for source, delta in zip(self.inputs, deltas, strict=True):
+            where, events = source.apply(delta)
+            changed.append(where)
+            concerned |= events
+        if concerned:
+            changed = [_both(c, source.where(concerned)) for c, source in zip(changed, self.inputs, strict=True)]
+        if self._chosen:
+            self._choose_again()
+        at = self._affected(changed)
+        if not len(at.groups):
+            return Delta()
+        return self._difference(at, self._evaluate(at))
+
+    def _affected(self, changed: Sequence[Changed]) -> Intervals:
+        """The intervals of anchors that changes bear on, united where they overlap."""
+        groups = np.concatenate([c.groups for c in changed])
+        if not len(groups):
+            return Intervals(groups, groups, groups)
+        low = np.concatenate([earlier(c.times, w.before) for c, w in zip(changed, self.affects, strict=True)])
+        high = np.concatenate([later(c.times, w.after) for c, w in zip(changed, self.affects, strict=True)])
+        if self._line > BEGINNING:
+            low = np.maximum(low, self._line + 1)
+            wanted = low <= high
+            groups, low, high = groups[wanted], low[wanted], high[wanted]
+        order = in_order(groups, low)
+        groups, low, high = groups[order], low[order], high[order]
+        count = kernels.united(groups, low, high)
+        return Intervals(groups[:count], low[:count], high[:count])
+
+    def _evaluate(self, at: Intervals, known: Time | None = None) -> Evaluated:
+        rough = self._rough(at.groups)
+        if rough is None:
+            return self._plain(at, known)
+        parts = (self._plain(at.take(~rough), known), self._believed(at.take(rough), known))
+        references = [np.concatenate(columns) for columns in zip(*(p.references for p in parts), strict=True)]
+        header = Header(*(np.concatenate(columns) for columns in zip(*(p.header for p in parts), strict=True)))
+        groups, anchors = (np.concatenate([getattr(p, name) for p in parts]) for name in ("groups", "anchors"))
+        return Evaluated(references, header, groups, anchors)
+
+    def _rough(self, groups: Rows) -> Mask | None:
+        """Which groups hold rows that are not plain; None: no group does."""
+        rough = set().union(*(source.rough for source in self.inputs))
+        if not rough:
+            return None
+        found: Mask = np.isin(groups, np.fromiter(rough, dtype=np.int64))
+        return found if found.any() else None
+
+    def _plain(self, at: Intervals, known: Time | None) -> Evaluated:
+        """Groups of plain rows: one run, the unitemporal meaning.  Reading: R9."""
+        prior = self._prior(at, np.arange(len(at.groups)), np.full(len(at.groups), FOREVER)) if self.endless else None
+        found = self.find(Asked([source.store.sorted for source in self.inputs], at, known, prior))
+        shape = self.shape(found.references)
+        header = plain_header(shape.vs, shape.ve, shape.rt)
+        return Evaluated(self.kept_references(found.references), header, at.groups[found.owner], shape.anchor)
+
+    def _believed(self, at: Intervals, known: Time | None) -> Evaluated:
+        """Groups with revisions, run by run.  Readings: R9, R10."""
+        stores, runs = runs_of(self.inputs, self.windows, at, known)
+        numbers = np.arange(len(runs.owner), dtype=np.int64)
+        prior = self._prior(at, runs.owner, runs.start) if self.endless else None
+        within = Intervals(numbers, at.low[runs.owner], at.high[runs.owner])
+        found = self.find(Asked(stores, within, prior=prior))
+        held = united(found.references, found.owner, runs)
+        shape = self.shape(held.references)
+        os = np.maximum(np.maximum(held.start, shape.vs), self._first_os(held.references))
+        real = held.end > os
+        plain = np.zeros(int(real.sum()), dtype=np.bool_)
+        header = Header(shape.vs[real], shape.ve[real], os[real], held.end[real], shape.rt[real], plain)
+        references = self.kept_references([column[real] for column in held.references])
+        return Evaluated(references, header, at.groups[held.owner[real]], shape.anchor[real])
+
+    def _prior(self, at: Intervals, owners: Rows, instants: Rows) -> Found:
+        """The outputs made before some intervals that may bear on them, as they are believed at some instants.
+
+        Readings: R26, R27, R37 ("what was consumed up to g, and when, while it could still be chosen").
+        """
+        store, low = self.outputs.sorted, at.low[owners]
+        earliest = np.where(low == BEGINNING, BEGINNING, earlier(low, self.reach))
+        places = store.locate(at.groups[owners], earliest, np.where(low == BEGINNING, BEGINNING, low - 1))
+        owner, place = places.expand()
+        rows, instant = store.rows[place], instants[owner]
+        os, oe = self.table.os.view[rows], self.table.oe.view[rows]
+        start = np.where(os <= self.table.vs.view[rows], BEGINNING, os)
+        held = ((start <= instant) & (instant < oe)) | (instant == FOREVER)
+        references = [column.view[rows[held]] for column in self.table.references]
+        return Found(references, owner[held])
+
+    def _first_os(self, references: list[Rows]) -> Rows:
+        """The latest of the contributors' first Os.  Reading: R10."""
+        latest = np.full(len(references[0]), BEGINNING)
+        for index in self.contributing():
+            here = np.flatnonzero(references[index] >= 0)
+            rows = references[index][here]
+            first = self.inputs[index].first_os(rows)
+            for other, source in enumerate(self.inputs):
+                if other != index and source.relation.table is self.inputs[index].relation.table:
+                    first = np.minimum(first, source.first_os(rows))
+            latest[here] = np.maximum(latest[here], first)
+        return latest
+
+    # -- choices made before -----------------------------------------------------------------------------------------
+
+    def choices(self) -> list[Chosen]:
+        """The outputs anchored up to the line that bear on later ones, by the names of their events.  Reading: R37."""
+        if not self.endless:
+            return []
+        rows = self.outputs.all_rows()
+        anchors = self.shape(self._references(rows)).anchor
+        old = rows[anchors <= self._line]
+        header = list(zip(*(column.tolist() for column in self.table.header(old)), strict=True))
+        named = [self._names(i, column.view[old]) for i, column in zip(self._kept(), self.table.references, strict=True)]
+        return [Chosen(*values) for values in zip(header, zip(*named, strict=True), strict=True)] if len(old) else []
+
+    def resume(self, chosen: list[Chosen]) -> None:
+        """Choices made before, to be known again once the inputs are."""
+        self._chosen = chosen
+
+    def _kept(self) -> Sequence[int]:
+        """The inputs that a row of the table refers to."""
+        return range(len(self.inputs))
+
+    def _references(self, rows: Rows) -> list[Rows]:
+        """The row of each input for some rows of the table."""
+        found = [np.full(len(rows), -1) for _ in self.inputs]
+        for index, column in zip(self._kept(), self.table.references, strict=True):
+            found[index] = column.view[rows]
+        return found
+
+    def _names(self, index: int, rows: Rows) -> list[EventName | None]:
+        relation = self.inputs[index].relation
+        high, low = relation.digests(np.maximum(rows, 0)) if len(relation.table) else (rows, rows)
+        starts = picked(relation.table.os, rows)
+        names = zip(high.tolist(), low.tolist(), starts.tolist(), strict=True)
+        return [name if row >= 0 else None for row, name in zip(rows.tolist(), names, strict=True)]
+
+    def _choose_again(self) -> None:
+        known = []
+        for index in self._kept():
+            rows = self.inputs[index].store.all_rows()
+            known.append(dict(zip(self._names(index, rows), rows.tolist(), strict=True)))
+        found = [
+            (c.header, [-1 if n is None else k.get(n, -1) for n, k in zip(c.events, known, strict=True)])
+            for c in self._chosen
+        ]
+        self._chosen = []
+        found = [(header, rows) for header, rows in found if max(rows) >= 0]
+        if not found:
+            return
+        header = Header(*(np.array(column) for column in zip(*(h for h, _ in found), strict=True)))
+        references = [np.array(column, dtype=np.int64) for column in zip(*(r for _, r in found), strict=True)]
+        groups = np.zeros(len(found), dtype=np.int64)
+        for index, column in zip(self._kept(), references, strict=True):
+            some = column >= 0
+            groups[some] = self.inputs[index].groups(column[some])
+        rows = self.table.extend(header, references)
+        self.identify(references)
+        self.outputs.add(groups, self.shape(self._references(rows)).anchor, rows)
+
+    # -- differences --------------------------------------------------------------------------------------------------
+
+    def _difference(self, at: Intervals, new: Evaluated) -> Delta:
+        """What the rows of some intervals were, and what they are now."""
+        store = self.outputs.sorted
+        _, place = store.locate(at.groups, at.low, at.high).expand()
+        old = store.rows[place]
+        if not len(old):
+            return Delta(NONE, self._say(new))
+        gone, come = self._unmatched(old, new)
+        removed = old[gone]
+        groups = self._groups_of(at, place, store)[gone]
+        self.outputs.remove(groups, store.times[place][gone], removed)
+        return Delta(removed, self._say(_taken(new, come)))
+
+    def _groups_of(self, at: Intervals, place: Rows, store: Sorted) -> Rows:
+        places = store.locate(at.groups, at.low, at.high)
+        groups: Rows = np.repeat(at.groups, places.counts)
+        return groups
+
+    def _unmatched(self, old: Rows, new: Evaluated) -> tuple[Rows, Rows]:
+        """The old rows that are not among the new ones, and the new ones that are not among the old."""
+        columns = [
+            np.concatenate([mine.view[old], theirs])
+            for mine, theirs in zip(
+                (*self.table.references, self.table.os, self.table.oe),
+                (*new.references, new.header.os, new.header.oe),
+                strict=True,
+            )
+        ]
+        order = np.lexsort(columns)
+        same = np.ones(max(0, len(order) - 1), dtype=np.bool_)
+        for column in columns:
+            ordered = column[order]
+            same &= ordered[1:] == ordered[:-1]
+        matched = np.zeros(len(order), dtype=np.bool_)
+        matched[1:] |= same
+        matched[:-1] |= same
+        single = order[~matched]
+        return np.sort(single[single < len(old)]), np.sort(single[single >= len(old)]) - len(old)
+
+    def _say(self, new: Evaluated) -> Rows:
+        if not len(new.anchors):
+            return NONE
+        rows = self.table.extend(new.header, new.references)
+        self.identify(new.references)
+        self.outputs.add(new.groups, new.anchors, rows)
+        return rows
+
+    # -- what is known and what is forgotten --------------------------------------------------------------------------
+
+    def settled(self, inputs: Sequence[Time]) -> Time:
+        """Rows anchored up to here are final: nothing that changes reaches back so far."""
+        return min(_before(line, w.before) for line, w in zip(inputs, self.affects, strict=True))
+
+    def needs(self, settled: Sequence[Time], line: Time) -> list[Time]:
+        """Forget what bears on no output after the line; up to where each input's rows do not."""
+        self._line = max(self._line, self.settled(settled), line)
+        self.outputs.forget(_before(self._line, self.reach) if self.endless else self._line)
+        lines = [_before(self._line, w.before) for w in self.windows]
+        for source, until in zip(self.inputs, lines, strict=True):
+            source.forget(until)
+        # what was chosen is known by its events, so these must be known for as long
+        return [min(until, _before(self._line, self.reach)) for until in lines] if self.endless else lines
+
+    def undecided(self, known: Time) -> Time | None:  # noqa: ARG002 - most operators decide at once
+        """Nothing that later events could take back.  Reading: R36."""
+        return None
+
+    def holds(self) -> list[Rows]:
+        """Rows held of each input's table, then of the own one."""
+        return [*(source.holds() for source in self.inputs), self.outputs.all_rows()]
+
+    def renumber(self, inputs: Sequence[Rows], own: Rows, groups: Mapping[object, Rows]) -> None:
+        """Rows and groups got other numbers."""
+        for source, new_rows in zip(self.inputs, inputs, strict=True):
+            source.renumber(new_rows, groups.get(source.place))
+        self.outputs.renumber(own, groups.get(self.inputs[0].place))
+
+    @property
+    def size(self) -> Size:
+        """Rows and bytes of the sorted stores."""
+        rows = sum(len(source.store) for source in self.inputs)
+        return Size(rows, sum(source.nbytes for source in self.inputs) + self.outputs.nbytes + self.table.nbytes)
+
+
+def _before(line: Time, before: int) -> Time:
+    return BEGINNING if line == BEGINNING or before == FOREVER else plus(line, -before)
+
+
+def _both(one: Changed, other: Changed) -> Changed:
+    return Changed(np.concatenate([one.groups, other.groups]), np.concatenate([one.times, other.times]))
+
+
+def _taken(new: Evaluated, rows: Rows) -> Evaluated:
+    references = [column[rows] for column in new.references]
+    return Evaluated(references, new.header.take(rows), new.groups[rows], new.anchors[rows])

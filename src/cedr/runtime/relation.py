@@ -1,0 +1,186 @@
+"""Relations: what an operator sees of one of its inputs.
+
+Rows are numbers into a table.  Composite rows hold the numbers of the rows they are made of, so that payload and
+headers of contributors are gathered only where a predicate or an output asks for them (late materialisation).
+Readings: R2 (header), R8 (IDs), R20 (variables).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from cedr.expression.tree import HeaderField
+from cedr.model.identity import digest
+from cedr.runtime.identity import MadeIds, TextIds
+from cedr.runtime.table import Mask, Rows, Table, picked
+from cedr.runtime.vector import Vector
+
+Hop = tuple[Table, int]
+"""From the rows of a table along one of its references."""
+
+
+def follow(hops: tuple[Hop, ...], rows: Rows) -> Rows:
+    """The rows that one reaches along some references; -1 stays -1."""
+    for table, index in hops:
+        if len(table):
+            reached: Rows = table.references[index].view[rows]
+            if len(rows) and rows.min() < 0:
+                reached[rows < 0] = -1
+            rows = reached
+        else:
+            rows = np.full(len(rows), -1)
+    return rows
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Rows of a table under a stream's name, with the variables that they bind.
+
+    ``payload`` and ``identity`` say where payload and ID of a row are found; ``contributors`` what it is made of, in
+    pattern order, which is the order of time where ``ordered``.
+    """
+
+    table: Table
+    stream: str
+    variables: dict[str, Reach] = field(default_factory=dict)
+    payload: tuple[Hop, ...] = ()
+    identity: tuple[Hop, ...] = ()
+    contributors: tuple[Reach, ...] = ()
+    ordered: bool = True
+
+    def renamed(self, variable: str) -> Relation:
+        """With one more variable: the row itself, without the variables inside it.  Reading: R20."""
+        own = Reach((), replace(self, variables={}))
+        return replace(self, variables={**self.variables, variable: own})
+
+    # -- header -------------------------------------------------------------------------------------------------------
+
+    def times(self, field_: HeaderField, rows: Rows) -> Rows:
+        """A header field of some rows."""
+        return picked(getattr(self.table, _COLUMNS[field_]), rows)
+
+    def digests(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """The digests of the rows' IDs, as idgen takes them.  Reading: R8."""
+        ids, at = self._ids(rows)
+        return ids.digests(at)
+
+    def id_values(self, rows: Rows) -> list[str]:
+        """The rows' IDs."""
+        ids, at = self._ids(rows)
+        return ids.values(at)
+
+    def ranks(self, rows: Rows) -> Rows:
+        """The rows' IDs as numbers in the same order.  Reading: R25 (ties)."""
+        ids, at = self._ids(rows)
+        return ids.ranks(at)
+
+    def ids(self, rows: Rows) -> tuple[TextIds | MadeIds, Rows]:
+        """Where the rows' IDs are."""
+        return self._ids(rows)
+
+    def _ids(self, rows: Rows) -> tuple[TextIds | MadeIds, Rows]:
+        at = follow(self.identity, rows)
+        table = _end(self.identity, self.table)
+        assert table.ids is not None
+        return table.ids, at
+
+    @property
+    def stream_digest(self) -> tuple[int, int]:
+        """The digest of the stream's name, the other half of a reference."""
+        return digest(self.stream)
+
+    # -- payload ------------------------------------------------------------------------------------------------------
+
+    @property
+    def payload_table(self) -> Table:
+        """The table that holds the rows' payload."""
+        return _end(self.payload, self.table)
+
+    def payload_rows(self, rows: Rows) -> Rows:
+        """The rows of that table."""
+        return follow(self.payload, rows)
+
+    def attribute(self, name: str, rows: Rows) -> Vector:
+        """A payload attribute of some rows; NULL where a row is -1 or has no such attribute."""
+        column = self.payload_table.columns.get(name)
+        if column is None:
+            return Vector(np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.bool_))
+        return column.vector(self.payload_rows(rows))
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How one comes from a row to another one that it is made of."""
+
+    hops: tuple[Hop, ...]
+    target: Relation
+
+    def rows(self, rows: Rows) -> Rows:
+        """The rows reached."""
+        return follow(self.hops, rows)
+
+    def after(self, hop: Hop) -> Reach:
+        """The same from one step further away."""
+        return Reach((hop, *self.hops), self.target)
+
+
+def _end(hops: tuple[Hop, ...], table: Table) -> Table:
+    """The table at the end of some hops: the one that the last reference points into."""
+    return table if not hops else hops[-1][0].targets[hops[-1][1]]
+
+
+_COLUMNS = {
+    HeaderField.VS: "vs",
+    HeaderField.VE: "ve",
+    HeaderField.OS: "os",
+    HeaderField.OE: "oe",
+    HeaderField.RT: "rt",
+}
+
+
+class Frame:
+    """Instances to evaluate expressions on: one row of each of some relations.  -1: this one is left out."""
+
+    def __init__(self, parts: list[tuple[Relation, Rows]]) -> None:
+        self._parts = parts
+
+    def __len__(self) -> int:
+        return len(self._parts[0][1])
+
+    def attribute(self, variable: str, name: str) -> Vector:
+        """Payload attributes of what a variable stands for."""
+        found = self._found(variable)
+        if found is None:
+            return Vector(np.zeros(len(self), dtype=np.int64), np.zeros(len(self), dtype=np.bool_))
+        return found[0].attribute(name, found[1])
+
+    def header(self, variable: str, field_: HeaderField) -> Vector:
+        """A header field of what a variable stands for."""
+        found = self._found(variable)
+        if found is None:
+            return Vector(np.zeros(len(self), dtype=np.int64), np.zeros(len(self), dtype=np.bool_))
+        relation, rows = found
+        if field_ is HeaderField.ID:
+            ids, at = relation.ids(rows)
+            return Vector(ids.texts(at), None)
+        missing = rows < 0
+        return Vector(relation.times(field_, rows), ~missing if missing.any() else None)
+
+    def bound(self, variable: str) -> Mask | None:
+        """Where a variable is bound; None: everywhere."""
+        found = self._found(variable)
+        if found is None:
+            return np.zeros(len(self), dtype=np.bool_)
+        present = found[1] >= 0
+        return None if present.all() else present
+
+    def _found(self, variable: str) -> tuple[Relation, Rows] | None:
+        if variable == "":
+            return self._parts[0]
+        for relation, rows in self._parts:
+            reach = relation.variables.get(variable)
+            if reach is not None:
+                return reach.target, reach.rows(rows)
+        return None

@@ -1,0 +1,235 @@
+"""Operators that change rows one by one: projection, a query's name, VALID FOREVER and VALID WITH LAST.
+
+Paper: Definition 7, Section 3.3.2.  Readings: R10 (a change that hides what a modification changed gives one row, with
+the first Os), R19, R23, R32.  Several in a row are one operator here: rows are made once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from cedr.expression.tree import Attribute
+from cedr.model.modes import Valid
+from cedr.model.time import BEGINNING, FOREVER, Time
+from cedr.plan import logical
+from cedr.runtime.expressions import columns_of, to_arrow, to_values
+from cedr.runtime.growable import Growable
+from cedr.runtime.operator import Size
+from cedr.runtime.relation import Frame, Reach, Relation
+from cedr.runtime.table import NONE, Delta, Header, Rows, Table
+
+Digest = tuple[int, int]
+
+
+class RowByRow:
+    """Rows of the input, each changed in the same way."""
+
+    def __init__(self, nodes: Sequence[logical.Node], relation: Relation) -> None:
+        self._input = relation
+        self._project = next((n for n in nodes if isinstance(n, logical.Project)), None)
+        self._valid = next((n.valid for n in nodes if isinstance(n, logical.SetValid)), None)
+        name = next((n.name for n in nodes if isinstance(n, logical.Query)), None)
+        self.table = Table(None, [relation.table])
+        self.relation = self._relation(relation, name)
+        self._output = Growable(np.int64)
+        """For each row of the input the row made of it, -1 where there is none."""
+        self._versions: dict[Digest, list[int]] = {}
+        self._merged: dict[Digest, list[int]] = {}
+        """Of events with several versions: the rows of the input, and the rows made of them."""
+
+    def _relation(self, relation: Relation, name: str | None) -> Relation:
+        hop = (self.table, 0)
+        contributors = tuple(reach.after(hop) for reach in relation.contributors)
+        if name is not None and not contributors and not relation.stream.startswith(logical.PLACE):
+            contributors = (Reach((hop,), replace(relation, variables={})),)  # a primitive event contributes itself
+        variables = {} if self._project else {n: reach.after(hop) for n, reach in relation.variables.items()}
+        payload = () if self._project else (hop, *relation.payload)
+        stream = relation.stream if name is None else name
+        return Relation(self.table, stream, variables, payload, (hop, *relation.identity), contributors,
+                        relation.ordered)
+
+    # -- changes ------------------------------------------------------------------------------------------------------
+
+    def update(self, deltas: Sequence[Delta]) -> Delta:
+        """The change of the output: plain rows one by one, the versions of an event together."""
+        (delta,) = deltas
+        plain = self._input.table.plain.view
+        gone, come = (plain[rows] for rows in delta)
+        removed = [self._output.view[delta.removed[gone]]]
+        added = [self._make(delta.added[come])]
+        self._output.fill(len(self._input.table) - len(self._output), -1)
+        self._output.view[delta.added[come]] = added[0]
+        if not (gone.all() and come.all()):
+            for digest in self._concerned(delta.removed[~gone], delta.added[~come]):
+                old, new = self._merge(digest)
+                removed.append(old)
+                added.append(new)
+        return Delta(np.concatenate(removed), np.concatenate(added))
+
+    def _make(self, rows: Rows, header: Header | None = None) -> Rows:
+        """Rows made of rows of the input."""
+        if not len(rows):
+            return NONE
+        if header is None:
+            header = self._input.table.header(rows)
+        if self._valid is not None:
+            header = header._replace(ve=self._valid_ends(rows, header))
+        if self._project is not None:
+            self._project_columns(self._project, rows)
+        return self.table.extend(header, [rows])
+
+    def _valid_ends(self, rows: Rows, header: Header) -> Rows:
+        """``VALID FOREVER``, ``VALID WITH LAST``: Ve is FOREVER, or the last contributor's.  Reading: R19."""
+        if self._valid is Valid.FOREVER:
+            return np.full(len(rows), FOREVER)
+        ends, latest, ids = header.ve.copy(), np.full(len(rows), BEGINNING), [""] * len(rows)
+        for reach in self._input.contributors or (Reach((), self._input),):
+            at = reach.rows(rows)
+            some = np.flatnonzero(at >= 0)
+            table = reach.target.table
+            times, texts = table.vs.view[at[some]], reach.target.id_values(at[some])
+            for place, time, text, row in zip(some.tolist(), times.tolist(), texts, at[some].tolist(), strict=True):
+                if (time, text) > (latest[place], ids[place]):
+                    latest[place], ids[place], ends[place] = time, text, table.ve.view[row]
+        return np.maximum(header.vs, ends)
+
+    def _project_columns(self, project: logical.Project, rows: Rows) -> None:
+        frame = Frame([(self._input, rows)])
+        arrays: dict[str, pa.Array] = {}
+        computed = {c.name: c for c in project.columns}
+        for name, column in computed.items():
+            taken = self._taken(column.expression, rows)
+            if taken is not None:
+                arrays[name] = taken
+        rest = {name: c.expression for name, c in computed.items() if name not in arrays}
+        for name, vector in columns_of(rest, frame).items():
+            made = to_arrow(vector, computed[name].type)
+            arrays[name] = made
+        self.table.columns.extend(len(rows), {c.name: arrays[c.name] for c in project.columns})
+
+    def _taken(self, expression: object, rows: Rows) -> pa.Array | None:
+        """An attribute passed through untouched, in its own Arrow type."""
+        if not isinstance(expression, Attribute):
+            return None
+        reach = self._input.variables.get(expression.variable)
+        relation, at = (self._input, rows) if reach is None else (reach.target, reach.rows(rows))
+        if reach is None and expression.variable != "":
+            return None
+        column = relation.payload_table.columns.get(expression.name)
+        return None if column is None else column.take(relation.payload_rows(at))
+
+    # -- versions -----------------------------------------------------------------------------------------------------
+
+    def _concerned(self, removed: Rows, added: Rows) -> list[Digest]:
+        """Note which versions there are; the events they belong to."""
+        digests: dict[Digest, None] = {}
+        for rows, present in ((removed, False), (added, True)):
+            high, low = self._input.digests(rows)
+            for row, *words in zip(rows.tolist(), high.tolist(), low.tolist(), strict=True):
+                digest = (words[0], words[1])
+                digests[digest] = None
+                known = self._versions.setdefault(digest, [])
+                if present:
+                    known.append(row)
+                elif row in known:
+                    known.remove(row)
+        return list(digests)
+
+    def _merge(self, digest: Digest) -> tuple[Rows, Rows]:
+        """Versions that look the same and follow each other are one row, with the first Os.  Reading: R10."""
+        rows = np.array(self._versions[digest], dtype=np.int64)
+        rows = rows[np.argsort(self._input.table.os.view[rows], kind="stable")]
+        wanted = self._wanted(rows)
+        old = self._merged.pop(digest, [])
+        kept = {(int(self.table.references[0].view[r]), int(self.table.os.view[r]), int(self.table.oe.view[r])): r
+                for r in old}
+        new = [key for key in wanted if key not in kept]
+        removed = [row for key, row in kept.items() if key not in wanted]
+        made = self._made_as(new)
+        if len(rows):
+            self._merged[digest] = [row for row in old if row not in removed] + made.tolist()
+        else:
+            del self._versions[digest]
+        return np.array(removed, dtype=np.int64), made
+
+    def _wanted(self, rows: Rows) -> list[tuple[int, Time, Time]]:
+        """The rows that some versions amount to: the last version of each, Os and Oe."""
+        table = self._input.table
+        header = table.header(rows)
+        ends = header.ve if self._valid is None else self._valid_ends(rows, header)
+        looks = self._looks(rows, header, ends)
+        merged: dict[object, list[tuple[int, Time, Time]]] = {}
+        for row, os, oe, look in zip(rows.tolist(), header.os.tolist(), header.oe.tolist(), looks, strict=True):
+            same = merged.setdefault(look, [])
+            if same and same[-1][2] >= os:
+                same[-1] = (row, same[-1][1], max(same[-1][2], oe))
+            else:
+                same.append((row, os, oe))
+        return [key for keys in merged.values() for key in keys]
+
+    def _looks(self, rows: Rows, header: Header, ends: Rows) -> list[object]:
+        columns = [header.vs.tolist(), ends.tolist(), header.rt.tolist()]
+        if self._project is None:
+            columns.append(self._input.payload_table.columns.payloads(self._input.payload_rows(rows)))
+        else:
+            frame = Frame([(self._input, rows)])
+            vectors = columns_of({c.name: c.expression for c in self._project.columns}, frame)
+            columns.extend([(type(v), v) for v in to_values(vector)] for vector in vectors.values())
+        return list(zip(*columns, strict=True))
+
+    def _made_as(self, wanted: list[tuple[int, Time, Time]]) -> Rows:
+        if not wanted:
+            return NONE
+        rows, os, oe = (np.array(column, dtype=np.int64) for column in zip(*wanted, strict=True))
+        header = self._input.table.header(rows)._replace(os=os, oe=oe)
+        return self._make(rows, header)
+
+    # -- what is known and what is forgotten --------------------------------------------------------------------------
+
+    def settled(self, inputs: Sequence[Time]) -> Time:
+        """What is final below is final here."""
+        return inputs[0]
+
+    def needs(self, settled: Sequence[Time], line: Time) -> list[Time]:
+        """What is needed here is needed below; versions of events that can no longer change are forgotten."""
+        final = max(settled[0], line)
+        vs = self._input.table.vs.view
+        gone = [d for d, rows in self._versions.items() if all(vs[row] <= final for row in rows)]
+        for digest in gone:
+            del self._versions[digest]
+            self._merged.pop(digest, None)
+        return [line]
+
+    def undecided(self, known: Time) -> Time | None:  # noqa: ARG002 - decided at once
+        """Nothing."""
+        return None
+
+    def holds(self) -> list[Rows]:
+        """The versions of events that have several."""
+        versions = [row for rows in self._versions.values() for row in rows]
+        merged = [row for rows in self._merged.values() for row in rows]
+        return [np.array(versions, dtype=np.int64), np.array(merged, dtype=np.int64)]
+
+    def made_of(self, rows: Rows) -> Rows:
+        """The rows made of some rows of the input, one by one."""
+        made: Rows = self._output.view[rows[rows < len(self._output)]]
+        return made[made >= 0]
+
+    def renumber(self, inputs: Sequence[Rows], own: Rows, groups: Mapping[object, Rows]) -> None:  # noqa: ARG002
+        """Rows got other numbers."""
+        new = inputs[0]
+        self._output.fill(len(new) - len(self._output), -1)
+        self._output.keep(np.flatnonzero(new >= 0))
+        made = self._output.view
+        made[:] = np.where(made >= 0, own[made], -1) if len(own) else -1
+        self._versions = {d: new[np.array(rows, dtype=np.int64)].tolist() for d, rows in self._versions.items()}
+        self._merged = {d: own[np.array(rows, dtype=np.int64)].tolist() for d, rows in self._merged.items()}
+
+    @property
+    def size(self) -> Size:
+        """The rows made of others are counted where they are said."""
+        return Size(0, self.table.nbytes + self._output.nbytes)

@@ -1,0 +1,242 @@
+"""SEQUENCE.
+
+Paper: Section 3.3.2, "Event Sequencing".  Readings: R11, R25.  Instances are found from their last contributor back:
+for each anchor the rows of the parameter before it are a range of a sorted store, and so on.  Where LAST on the last
+parameter chooses by the future, they are anchored at their first contributor and found forward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Several
+
+import numpy as np
+
+from cedr.model.modes import Selection
+from cedr.model.time import FOREVER, Time
+from cedr.plan import logical
+from cedr.runtime.beliefs import Window
+from cedr.runtime.composite import Composite
+from cedr.runtime.existence import Sought, chunks, exists
+from cedr.runtime.expressions import Conjuncts
+from cedr.runtime.inputs import Input
+from cedr.runtime.pattern import Asked, Found, Shape
+from cedr.runtime.segments import Places, Sorted
+from cedr.runtime.table import Mask, Rows
+from cedr.runtime.times import earlier, later
+
+
+class Sequence(Composite):
+    """``SEQUENCE(E1, …, Ek, w)``.  Paper: Section 3.3.2.  Reading: R11."""
+
+    def __init__(self, node: logical.Sequence, inputs: Several[Input], conjuncts: Conjuncts) -> None:
+        super().__init__(node, inputs, conjuncts, node.scope)
+        scope, count = node.scope, len(node.parameters)
+        self._forward = count > 1 and node.parameters[-1].selection is Selection.LAST
+        if count == 1 and node.parameters[0].selection is Selection.FIRST:
+            scope = FOREVER  # nothing bounds it: the first of all time
+        self._timely = self._timely_parameters()
+        after = FOREVER if self.endless else scope
+        if self._forward:
+            self.affects = [Window(scope, 0)] * count
+            self.windows = [Window(0, scope)] * count
+        else:
+            self.affects = [Window(0, after)] * count
+            self.windows = [Window(scope, 0)] * count
+
+    def anchors(self, references: list[Rows]) -> Rows:
+        """The last contributor's Vs; the first one's where the last is chosen by the future."""
+        index = 0 if self._forward else -1
+        return self.parameters.times(index % len(references), references[index])
+
+    def instances(self, asked: Asked) -> Found:
+        """All instances that satisfy times and predicates, and what of FIRST and LAST is cheap to see on the way."""
+        step = -1 if not self._forward else 1
+        order = list(range(len(self.parameters)))[::step]
+        found = self._anchored(asked, order[0])
+        for previous, index in zip(order, order[1:], strict=False):
+            found = self._extended(asked, found, previous, index)
+        return Found([column for column in found.columns if column is not None], found.owner)
+
+    def _anchored(self, asked: Asked, index: int) -> _Partial:
+        store = asked.inputs[index]
+        owner, place = store.locate(*asked.at).expand()
+        partial = self._filtered(asked, _Partial([None] * len(self.parameters), owner), index, store.rows[place])
+        if not self._forward and index in self._quick(asked):
+            times = self.parameters.times(index, partial.column(index))
+            same = (partial.owner[1:] == partial.owner[:-1]) & (times[1:] == times[:-1])
+            partial = self._untied(partial, index, np.cumsum(np.append(0, ~same))[: len(times)])
+        return partial
+
+    def _filtered(self, asked: Asked, partial: _Partial, index: int, rows: Rows) -> _Partial:
+        """With a further column, of which only what was heard and what satisfies the predicates stays."""
+        columns = list(partial.columns)
+        columns[index] = rows
+        keep: Mask | None = None
+        if asked.known is not None:
+            keep = self.parameters.relations[index].table.os.view[rows] <= asked.known
+        passing = self.parameters.pass_(columns, index)
+        if passing is not None:
+            keep = passing if keep is None else keep & passing
+        partial = _Partial(columns, partial.owner)
+        return partial if keep is None or keep.all() else partial.take(keep)
+
+    def _extended(self, asked: Asked, partial: _Partial, previous: int, index: int) -> _Partial:
+        store = asked.inputs[index]
+        groups = asked.at.groups[partial.owner]
+        places = self._places(asked, store, groups, partial, previous, index)
+        if places.total <= len(groups) * 4 or places.total < 1 << 20 or not self.parameters.conjuncts.predicates:
+            return self._expanded(asked, partial, store, places, index)
+        parts = []
+        for chunk in chunks(places.counts):
+            some = Places(places.begin[chunk], places.end[chunk], int(places.counts[chunk].sum()))
+            parts.append(self._expanded(asked, partial.take(chunk), store, some, index))
+        return _joined(parts)
+
+    def _expanded(self, asked: Asked, partial: _Partial, store: Sorted, places: Places, index: int) -> _Partial:
+        owner, place = places.expand()
+        extended = self._filtered(asked, partial.take(owner), index, store.rows[place])
+        return self._untied(extended, index, owner) if index in self._quick(asked) else extended
+
+    def _untied(self, partial: _Partial, index: int, clusters: Rows) -> _Partial:
+        keep = self.parameters.smallest_ids(index, clusters, partial.column(index))
+        return partial if keep.all() else partial.take(keep)
+
+    def _places(
+        self, asked: Asked, store: Sorted, groups: Rows, partial: _Partial, previous: int, index: int
+    ) -> Places:
+        times = self.parameters.times
+        near, quick = times(previous, partial.column(previous)), self._quick(asked)
+        if self._forward:
+            places = store.locate(groups, near + 1, later(times(0, partial.column(0)), self.scope))
+            return self._cluster(store, groups, places, places.end - 1) if index in quick else places
+        last = len(self.parameters) - 1
+        low = earlier(times(last, partial.column(last)), self.scope)
+        if previous == last and last in quick:
+            low = np.maximum(low, self._before(asked.inputs[last], groups, near))
+        places = store.locate(groups, low, near - 1)
+        if index in quick:
+            nearest = self.parameters.selections[index] is Selection.LAST
+            return self._cluster(store, groups, places, places.end - 1 if nearest else places.begin)
+        return places
+
+    def _quick(self, asked: Asked) -> frozenset[int]:
+        """The parameters whose FIRST or LAST is a matter of time alone: only the nearest rows need to be looked at."""
+        return self._timely if asked.known is None else frozenset()
+
+    def _timely_parameters(self) -> frozenset[int]:
+        modes, last = self.parameters, len(self.parameters) - 1
+        if self.endless or last == 0:
+            return frozenset()
+        free = [i for i in modes.selects() if modes.free(i)]
+        if self._forward:
+            return frozenset(i for i in free if i == last)
+        first, latest = (
+            {i for i in free if modes.selections[i] is mode} for mode in (Selection.FIRST, Selection.LAST)
+        )
+        return frozenset(latest | (first & {0, last}))
+
+    def _before(self, store: Sorted, groups: Rows, times: Rows) -> Rows:
+        """The time of the row before some rows of a store; rows at the same time do not count."""
+        places = store.locate(groups, np.full(len(times), -FOREVER), times - 1)
+        before: Rows = np.full(len(times), -FOREVER)
+        some = places.counts > 0
+        before[some] = store.times[places.end[some] - 1]
+        return before
+
+    def _cluster(self, store: Sorted, groups: Rows, places: Places, at: Rows) -> Places:
+        """The places of the rows at one time, that of the place given."""
+        some = places.counts > 0
+        if not some.any():
+            return places
+        when = np.zeros(len(at), dtype=np.int64)
+        when[some] = store.times[at[some]]
+        low, high = when.copy(), when.copy()
+        high[~some] = low[~some] - 1
+        return store.locate(groups, low, high)
+
+    def selected(self, asked: Asked, found: Found) -> Mask:
+        """Reading: R25: no other instance that agrees in all other parameters has an earlier (later) event."""
+        keep = np.ones(len(found.owner), dtype=np.bool_)
+        for index in self.parameters.selects():
+            if index not in self._quick(asked) and keep.any():
+                chosen = np.flatnonzero(keep)
+                keep[chosen] = ~self._beaten(asked, found.take(chosen), index)
+        return keep
+
+    def _beaten(self, asked: Asked, found: Found, index: int) -> Mask:
+        modes, rows = self.parameters, found.references
+        last, own = len(modes) - 1, modes.times(index, rows[index])
+        if modes.selections[index] is Selection.FIRST:
+            low = modes.times(index - 1, rows[index - 1]) + 1 if index else self._earliest(rows)
+            high = own - 1
+        else:
+            low = own + 1
+            high = modes.times(index + 1, rows[index + 1]) - 1 if index < last else later(
+                modes.times(0, rows[0]), self.scope)
+        groups, store = asked.at.groups[found.owner], asked.inputs[index]
+        others = [(modes.relations[i], column) for i, column in enumerate(rows) if i != index]
+        sought = Sought(modes.relations[index], modes.conjuncts, modes.variables[index], known=asked.known)
+        beaten = exists(store, store.locate(groups, low, high), others or [(modes.relations[0], rows[0])], sought)
+        ties = store.locate(groups, own, own)
+        tied = np.flatnonzero(~beaten & (ties.counts > 1))
+        if len(tied):
+            smaller = Smaller(self, index, rows[index][tied])
+            some = Places(ties.begin[tied], ties.end[tied], int(ties.counts[tied].sum()))
+            parts = [(relation, column[tied]) for relation, column in others]
+            beaten[tied] = exists(
+                store, some, parts or [(modes.relations[0], rows[0][tied])], sought._replace(condition=smaller)
+            )
+        return beaten
+
+    def _earliest(self, rows: list[Rows]) -> Rows:
+        if len(rows) == 1:
+            return np.full(len(rows[0]), -FOREVER)
+        return earlier(self.parameters.times(len(rows) - 1, rows[-1]), self.scope)
+
+    def shape(self, references: list[Rows]) -> Shape:
+        """``[ek.Vs, e1.Vs + w)``.  Reading: R11."""
+        first, last = (self.parameters.times(i, references[i]) for i in (0, len(references) - 1))
+        anchor = first if self._forward else last
+        return Shape(anchor, last, later(first, self.scope), self.root_times(references))
+
+    def undecided(self, known: Time) -> Time | None:
+        """LAST on the last parameter: until g reaches the Vs of the first + w.  Reading: R36."""
+        return self.undecided_choice(known, [len(self.parameters) - 1]) if self._forward else None
+
+
+class Smaller:
+    """Of rows at one time: whether a candidate has a smaller ID than an instance's own row.  Reading: R25."""
+
+    def __init__(self, operator: Sequence, index: int, rows: Rows) -> None:
+        self._relation = operator.parameters.relations[index]
+        self._rows = rows
+
+    def __call__(self, owner: Rows, candidates: Rows) -> Mask:
+        ranks = self._relation.ranks(np.concatenate([self._rows[owner], candidates]))
+        smaller: Mask = ranks[len(owner) :] < ranks[: len(owner)]
+        return smaller
+
+
+class _Partial:
+    """Instances that are being found: a column for each parameter seen so far."""
+
+    def __init__(self, columns: list[Rows | None], owner: Rows) -> None:
+        self.columns, self.owner = columns, owner
+
+    def column(self, index: int) -> Rows:
+        """The rows of a parameter."""
+        found = self.columns[index]
+        assert found is not None
+        return found
+
+    def take(self, chosen: Rows | Mask | slice) -> _Partial:
+        """Some of the instances."""
+        return _Partial([None if c is None else c[chosen] for c in self.columns], self.owner[chosen])
+
+
+def _joined(parts: list[_Partial]) -> _Partial:
+    columns = [
+        None if some[0] is None else np.concatenate([c for c in some if c is not None])
+        for some in zip(*(p.columns for p in parts), strict=True)
+    ]
+    return _Partial(columns, np.concatenate([p.owner for p in parts]))

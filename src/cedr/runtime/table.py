@@ -1,0 +1,122 @@
+"""Tables: the rows of one node of the plan, as columns.
+
+Paper: Section 3.3.1 (the header of an event).  A row is a number; it never changes once it is there.  A version that
+gets another end is another row.  Which rows are *live* is for those who hold row numbers to say: a table only keeps
+them, and drops what nobody holds when it is compacted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cedr.model.time import FOREVER
+from cedr.runtime.columns import Columns
+from cedr.runtime.growable import Growable
+from cedr.runtime.identity import MadeIds, TextIds
+
+Rows = NDArray[np.int64]
+"""Row numbers, or times."""
+Mask = NDArray[np.bool_]
+
+NONE: Rows = np.empty(0, dtype=np.int64)
+
+
+class Delta(NamedTuple):
+    """What changed in a table: rows that are no longer part of it, and rows that now are."""
+
+    removed: Rows = NONE
+    added: Rows = NONE
+
+    def __bool__(self) -> bool:
+        return bool(len(self.removed) or len(self.added))
+
+
+class Header(NamedTuple):
+    """The header columns of some rows.  Paper: Section 3.3.1.
+
+    ``plain``: the only version of its event, stated in time (Os <= Vs) and open (Oe = FOREVER).  Reading: R9.
+    """
+
+    vs: Rows
+    ve: Rows
+    os: Rows
+    oe: Rows
+    rt: Rows
+    plain: Mask
+
+    def take(self, rows: Rows | Mask) -> Header:
+        """The header of some of the rows."""
+        return Header(*(column[rows] for column in self))
+
+
+def plain_header(vs: Rows, ve: Rows, rt: Rows) -> Header:
+    """The header of rows that one run of beliefs gives: Os = Vs, Oe = FOREVER.  Reading: R10."""
+    return Header(vs, ve, vs, np.full(len(vs), FOREVER), rt, np.ones(len(vs), dtype=np.bool_))
+
+
+def picked(column: Growable, rows: Rows) -> Rows:
+    """Values of a column; of a row that is -1 any value, also where the table has no rows at all."""
+    found: Rows = column.view[rows] if len(column) else np.zeros(len(rows), dtype=np.int64)
+    return found
+
+
+class Table:
+    """Rows with header, references to the rows they are made of, IDs and payload.
+
+    ``targets``: the tables that a row refers to, one for each parameter of its operator; the reference is -1 where a
+    parameter is left out.  ``ids``: texts of a provider, made by idgen, or None where a row has the ID of what its
+    first reference names.
+    """
+
+    def __init__(self, ids: TextIds | MadeIds | None, targets: Sequence[Table] = ()) -> None:
+        self.vs, self.ve, self.os, self.oe, self.rt = (Growable(np.int64) for _ in range(5))
+        self.plain = Growable(np.bool_)
+        self.targets = tuple(targets)
+        self.references = [Growable(np.int64) for _ in targets]
+        self.ids = ids
+        self.columns = Columns()
+
+    def __len__(self) -> int:
+        return len(self.vs)
+
+    def extend(self, header: Header, references: Sequence[Rows] = ()) -> Rows:
+        """Append rows; their numbers.  IDs and payload are appended by the caller."""
+        first = len(self.vs)
+        for column, values in zip(self._header, header, strict=True):
+            column.extend(values)
+        for column, values in zip(self.references, references, strict=True):
+            column.extend(values)
+        return np.arange(first, len(self.vs), dtype=np.int64)
+
+    def extend_versions(self, rows: Rows, header: Header) -> Rows:
+        """Append rows with the IDs and payloads of other rows of the table, and headers of their own."""
+        if self.ids is not None:
+            self.ids.extend_rows(rows)
+        self.columns.extend_rows(rows)
+        return self.extend(header, [column.view[rows] for column in self.references])
+
+    def header(self, rows: Rows) -> Header:
+        """The header columns of some rows."""
+        return Header(*(column.view[rows] for column in self._header))
+
+    def keep(self, rows: Rows) -> None:
+        """Drop all rows but these, which are numbered anew in this order."""
+        for column in (*self._header, *self.references):
+            column.keep(rows)
+        if self.ids is not None:
+            self.ids.keep(rows)
+        self.columns.keep(rows)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        own = sum(column.nbytes for column in (*self._header, *self.references))
+        return own + self.columns.nbytes + (0 if self.ids is None else self.ids.nbytes)
+
+    @property
+    def _header(self) -> tuple[Growable, ...]:
+        return self.vs, self.ve, self.os, self.oe, self.rt, self.plain

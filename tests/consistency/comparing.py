@@ -1,0 +1,239 @@
+"""The columnar engine beside the naive one, step by step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from cedr.model.intake import DeadLetter
+from cedr.model.level import ConsistencyLevel
+from cedr.model.schema import Catalog
+from cedr.model.stream import Change, Guarantee, Insert, Message, Retract
+from cedr.model.sync import sync_of
+from cedr.model.time import BEGINNING, Time
+from cedr.plan.logical import Node
+from cedr.semantics.levels import Reference, Thresholds
+from tests.consistency.engines import Pipeline, columnar
+from tests.properties.standing import shown
+
+
+class Switch(NamedTuple):
+    """Go to another level before a step."""
+
+    of: int
+    level: ConsistencyLevel
+    at_sync_point: bool = False
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a run goes: what happens at which step, counted from 0."""
+
+    switches: Mapping[int, Sequence[Switch]] = field(default_factory=dict)
+    """Before the step."""
+    saved: Collection[int] = ()
+    """After the step the state is saved."""
+    restarts: Collection[int] = ()
+    """After the step the engine is lost; a fresh one starts from what was saved last and repeats the steps since."""
+    columns: Collection[int] = ()
+    """The batch is given as columns, as far as that goes."""
+    times: Sequence[Time] | None = None
+    """The CEDR times of the steps; 1, 2 and so on without."""
+    providers: tuple[str, ...] = ()
+
+    def time(self, number: int) -> Time:
+        return number + 1 if self.times is None else self.times[number]
+
+
+PLAIN_COURSE = Course()
+SAVES = hasattr(Pipeline, "restore")
+
+
+def compare(
+    plan: Node,
+    levels: ConsistencyLevel | Sequence[ConsistencyLevel],
+    catalog: Catalog,
+    batches: Sequence[Sequence[Message]],
+    course: Course = PLAIN_COURSE,
+) -> None:
+    """Both engines say the same at every step: changes, guarantees, rows, what is held, dead letters."""
+    found = (levels,) if isinstance(levels, ConsistencyLevel) else tuple(levels)
+    _Comparison(plan, found, catalog, batches, course).run()
+
+
+class StayingFrozen(Reference):
+    """The naive engine, and what was frozen stays frozen when a level with a longer memory follows.  Reading: R38."""
+
+    _line: Time = BEGINNING
+
+    def step(self, messages: Sequence[Message], cedr_time: Time) -> list[Change]:
+        self._line = max(self._line, self._ago(self.level.memory, cedr_time))
+        return super().step(messages, cedr_time)
+
+    def _receive(self, message: Message, line: Time) -> None:
+        super()._receive(message, max(line, self._line))
+
+    def _differences(self, thresholds: Thresholds, cedr_time: Time) -> list[Change]:
+        return super()._differences(replace(thresholds, frozen=self._line), cedr_time)
+
+
+class _Comparison:
+    def __init__(
+        self,
+        plan: Node,
+        levels: tuple[ConsistencyLevel, ...],
+        catalog: Catalog,
+        batches: Sequence[Sequence[Message]],
+        course: Course,
+    ) -> None:
+        self.catalog, self.batches, self.course = catalog, batches, course
+        self.references = [StayingFrozen(plan, level, catalog, course.providers) for level in levels]
+        self.fresh = lambda: Pipeline(plan, levels, catalog, course.providers)
+        self.pipeline = self.fresh()
+        self.expected: list[list[list[Change]]] = []
+        self.segments: dict[str, bytes] = {}
+        self.saved_at = -1
+        self.received = 0
+        self.known: set[str] = set()
+        self.late: set[int] = set()
+
+    def run(self) -> None:
+        for number, batch in enumerate(self.batches):
+            for switch in self.course.switches.get(number, ()):
+                self.references[switch.of].switch(switch.level, at_sync_point=switch.at_sync_point)
+            self.expected.append([e.step(batch, self.course.time(number)) for e in self.references])
+            self.note(number)
+            self.take(number)
+            self.check_standing(number)
+            if number in self.course.saved and SAVES:
+                self.save(number)
+            if number in self.course.restarts and SAVES:
+                self.restart(number)
+                self.check_standing(number)
+
+    def note(self, number: int) -> None:
+        """Which messages are about a key that was known before: its event may be forgotten by now."""
+        now = set[str]()
+        for message in self.batches[number]:
+            self.received += 1
+            if isinstance(message, Insert | Retract):
+                if message.lineage_key in self.known | now:
+                    self.late.add(self.received)
+                if isinstance(message, Insert):
+                    now.add(message.lineage_key)
+        self.known |= now
+
+    def forgettable_held(self, reference: Reference) -> int:
+        """How many of the retractions held may be about forgotten events."""
+        waiting = (a for n, a in enumerate(reference._intake.accepted) if n not in reference._admitted)
+        return sum(isinstance(a.message, Retract) and a.position in self.late for a in waiting)
+
+    def take(self, number: int) -> None:
+        """One step of the columnar engine, and whether it said what it should."""
+        for switch in self.course.switches.get(number, ()):
+            self.pipeline.switch(switch.level, of=switch.of, at_sync_point=switch.at_sync_point)
+        batch: Sequence[object] = self.batches[number]
+        if number in self.course.columns:
+            batch = columnar(self.batches[number], self.catalog)
+        every = self.pipeline.step(batch, self.course.time(number))
+        assert len(every) == len(self.references)
+        for of, (found, expected) in enumerate(zip(every, self.expected[number], strict=True)):
+            changes = found.to_changes()
+            where = f"step {number}, level {of} ({self.references[of].level})"
+            assert_same(told(changes), told(expected), f"{where}: what is said")
+            assert _order(changes) == sorted(_order(changes)), f"{where}: not in the order of Sync"
+            guarantees = [c.message.time for c in expected if isinstance(c.message, Guarantee)]
+            assert found.guarantee == (guarantees[0] if guarantees else None), f"{where}: guarantee"
+            assert (found.inserts, found.retractions) == tuple(
+                sum(c.kind == kind for c in expected) for kind in ("insert", "retract")
+            ), f"{where}: counts"
+            assert len(found) == len(expected), f"{where}: length"
+
+    def check_standing(self, number: int) -> None:
+        measures = self.pipeline.measures()
+        for of, reference in enumerate(self.references):
+            where = f"after step {number}, level {of} ({reference.level})"
+            # rows that are final may be forgotten: that they are is what the changes of later steps show
+            rows = Counter(map(shown, self.pipeline.said(of)))
+            assert_same(rows - Counter(map(shown, reference.said)), Counter(), f"{where}: rows said")
+            assert self.pipeline.guarantee[of] == reference.guarantee, f"{where}: guarantee"
+            assert self.pipeline.levels[of] == reference.level, f"{where}: level"
+            assert self.pipeline.at_sync_point(of) == reference.at_sync_point, f"{where}: at a sync point"
+            fewest = reference.held - self.forgettable_held(reference)
+            assert fewest <= measures[of].held <= reference.held, f"{where}: messages held"
+            same_letters(self.pipeline.dead_letters(of), reference.dead_letters, self.late, where)
+
+    def save(self, number: int) -> None:
+        for name, segment in self.pipeline.state().items():
+            if segment is None:
+                self.segments.pop(name, None)
+            else:
+                self.segments[name] = segment
+        self.saved_at = number
+
+    def restart(self, number: int) -> None:
+        self.pipeline = self.fresh()
+        if self.saved_at >= 0:
+            self.pipeline.restore(dict(self.segments))
+        for again in range(self.saved_at + 1, number + 1):
+            self.take(again)
+
+
+def told(changes: Sequence[Change]) -> Counter[Hashable]:
+    """The changes without their order: kind, row, ends, K, CEDR time."""
+    return Counter(map(_telling, changes))
+
+
+def _telling(change: Change) -> Hashable:
+    message = change.message
+    if isinstance(message, Guarantee):
+        return "guarantee", message.time, change.cedr_time
+    assert change.event is not None
+    ends = (message.occurrence_end, message.valid_end) if isinstance(message, Retract) else ()
+    if isinstance(message, Insert):
+        assert shown(message.event) == shown(change.event)
+    return change.kind, shown(change.event), ends, message.lineage_key, change.cedr_time
+
+
+def _order(changes: Sequence[Change]) -> list[tuple[Time, int]]:
+    """The order in which a batch leaves: Sync, retractions first; the guarantee last.  Readings: R7, R40."""
+    found = []
+    for change in changes:
+        if isinstance(change.message, Guarantee):
+            found.append((2**63, 2))
+        elif isinstance(change.message, Retract):
+            assert change.event is not None
+            found.append((sync_of(change.event, change.message), 0))
+        else:
+            assert change.event is not None
+            found.append((change.event.occurrence_start, 1))
+    return found
+
+
+def assert_same(found: Counter[Hashable], expected: Counter[Hashable], what: str) -> None:
+    """Equality of bags, with a difference that can be read."""
+    if found != expected:
+        more, less = found - expected, expected - found
+        lines = [what, *(f"  too much: {x}" for x in more.elements()), *(f"  missing: {x}" for x in less.elements())]
+        raise AssertionError("\n".join(lines))
+
+
+_UNKNOWN = {None, "broken-guarantee", "retraction-without-insert"}
+
+
+def same_letters(
+    found: Sequence[DeadLetter], expected: Sequence[DeadLetter], late: Collection[int], where: str
+) -> None:
+    """The same messages are dead letters, for the same reasons.
+
+    What is said of an event that is forgotten may be taken for a repetition, for a broken guarantee, or for a
+    retraction of what never was: nothing is left to tell these apart.  Readings: R37, R39, R41.
+    """
+    one, other = ({letter.position: letter.code for letter in letters} for letters in (found, expected))
+    for position in one.keys() | other.keys():
+        code, should = one.get(position), other.get(position)
+        if code != should and not (position in late and code in _UNKNOWN):
+            message = f"{where}: message {position} is {code} where it should be {should}"
+            raise AssertionError(message)

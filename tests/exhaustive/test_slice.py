@@ -1,0 +1,43 @@
+"""A small part of ``make exhaustive``, always the same.
+
+Readings: R11 to R18 and R25 to R27 on all small histories; R33 to R36 for what is said about them at each level.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.exhaustive.check import check, work
+from tests.exhaustive.patterns import CASES, Case
+from tests.exhaustive.runs import groups, histories, runs
+
+PART = 97
+"""One group of runs in so many."""
+ALONE = 2_111
+
+
+@pytest.mark.parametrize("number", range(len(CASES)), ids=lambda n: str(CASES[n]))
+def test_slice(number: int) -> None:
+    """Readings: R35, R36: the columnar engine says what the oracle's tables ask for, at every step."""
+    case: Case = CASES[number]
+    part = PART if case.together else ALONE
+    count, differences = check(case, work(case)[number % part :: part])
+    assert count.cases > 0
+    assert differences == []
+
+
+def test_histories_are_counted_by_hand() -> None:
+    """Two events: times (1, t) for four t, and four pairs of types."""
+    assert len(list(histories("AB", 2))) == 2 + 4 * 4
+
+
+def test_runs_are_counted_by_hand() -> None:
+    """A at 1, B at 3: in order with and without a guarantee of 2 between them; out of order there is none to give."""
+    assert len(list(runs((("A", 1), ("B", 3))))) == 3
+
+
+def test_groups_hold_every_run_once() -> None:
+    every = [run for history in histories("AB", 3) for run in runs(history)]
+    grouped = [run for group in groups("AB", 3, 5) for run in group]
+    assert len(grouped) == len(set(grouped)) == len(every)
+    assert set(grouped) == set(every)

@@ -1,0 +1,127 @@
+"""IDs in columns are those of ``cedr.model.identity``.  Reading: R8."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cedr.model.event import primitive
+from cedr.model.identity import digest, idgen, idgen_of
+from cedr.runtime.identity import MadeIds, TextIds, integer_digests, made, made_digests, made_in_order, made_texts
+
+TEXTS = st.text(max_size=40) | st.sampled_from(["", "a" * 9, "a" * 10, "a" * 26, "a" * 99, "a" * 100, "é" * 600])
+
+
+def pairs(high: Any, low: Any) -> list[tuple[int, int]]:
+    return list(zip(high.tolist(), low.tolist(), strict=True))
+
+
+def spelled(high: Any, low: Any) -> list[str]:
+    return [f"{one:016x}{two:016x}" for one, two in pairs(high, low)]
+
+
+def words(values: list[int]) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    return np.array(values, np.uint64)
+
+
+@given(st.lists(TEXTS, max_size=6), st.lists(TEXTS, max_size=3))
+def test_text_ids_have_the_digests_of_their_texts(one: list[str], other: list[str]) -> None:
+    ids = TextIds()
+    ids.extend(one)
+    ids.extend(other)
+    texts = one + other
+    everything = np.arange(len(texts))
+    assert len(ids) == len(texts)
+    assert pairs(ids.high, ids.low) == [digest(text) for text in texts]
+    assert ids.values(everything) == texts
+    assert ids.ranks(everything).tolist() == [sorted(set(texts)).index(text) for text in texts]
+    backwards = everything[::-1].copy()
+    ids.extend_rows(backwards)
+    assert ids.values(np.arange(2 * len(texts))) == texts + texts[::-1]
+    ids.keep(backwards)
+    assert pairs(*ids.digests(everything)) == [digest(text) for text in texts[::-1]]
+    assert ids.values(everything) == texts[::-1]
+
+
+@pytest.mark.parametrize(
+    "of", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())]
+)
+def test_text_ids_come_from_arrow(of: pa.DataType) -> None:
+    ids = TextIds()
+    ids.extend(pa.array(["skipped", "b", "a"]).cast(of)[1:])
+    ids.extend(pa.chunked_array([["c"], []], pa.string()).cast(of))
+    assert ids.texts(np.array([2, 0, -1])).equals(pa.array(["c", "b", None]))
+    assert ids.high.tolist() == [digest(text)[0] for text in "bac"]
+    assert ids.nbytes > 0
+
+
+HALVES = st.integers(0, 2**64 - 1)
+
+
+@given(st.lists(st.tuples(HALVES, HALVES) | st.tuples(st.integers(0, 1), st.integers(0, 1)), max_size=8))
+def test_made_ids_are_32_digits_in_their_order(halves: list[tuple[int, int]]) -> None:
+    high, low = words([one for one, _ in halves]), words([two for _, two in halves])
+    ids = MadeIds()
+    ids.extend(high, low)
+    texts = spelled(high, low)
+    everything = np.arange(len(texts))
+    assert ids.values(everything) == texts == made_texts(high, low).to_pylist()
+    assert pairs(*ids.digests(everything)) == [digest(text) for text in texts] == pairs(*made_digests(high, low))
+    assert ids.ranks(everything).tolist() == [sorted(set(texts)).index(text) for text in texts]
+    ids.extend_rows(everything)
+    assert ids.texts(np.append(everything, -1)).to_pylist() == [*texts, None]
+    ids.keep(everything[:1])
+    assert len(ids) == len(texts[:1])
+    assert ids.nbytes > 0
+
+
+@given(TEXTS, TEXTS, st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5))
+def test_made_is_idgen(place: str, constant: str, rows: list[tuple[str, str]]) -> None:
+    first, second = TextIds(), TextIds()
+    first.extend([one for one, _ in rows])
+    second.extend([two for _, two in rows])
+    parts = [(first.high, first.low), digest(constant), (second.high, second.low)]
+    assert spelled(*made(place, parts)) == [idgen(place, one, constant, two) for one, two in rows]
+    assert spelled(*made(place, [])) == [idgen(place)]
+    assert spelled(*made(place, [digest(constant)])) == [idgen(place, constant)]
+
+
+@given(TEXTS, st.lists(st.tuples(TEXTS, st.booleans(), TEXTS, st.booleans()), min_size=1, max_size=5))
+def test_parts_may_be_absent(place: str, rows: list[tuple[str, bool, str, bool]]) -> None:
+    first, second = TextIds(), TextIds()
+    first.extend([row[0] for row in rows])
+    second.extend([row[2] for row in rows])
+    present = np.array([[row[1] for row in rows], [row[3] for row in rows]])
+    expected = [idgen(place, *(text for text, has in ((a, b), (c, d)) if has)) for a, b, c, d in rows]
+    assert spelled(*made(place, [(first.high, first.low), (second.high, second.low)], present)) == expected
+
+
+@given(st.data(), st.integers(1, 4), st.integers(0, 5))
+def test_contributors_may_come_in_any_order(data: st.DataObject, parameters: int, rows: int) -> None:
+    streams = data.draw(st.lists(TEXTS, min_size=parameters, max_size=parameters))
+    texts = [[f"{k}:{r}" for r in range(rows)] for k in range(parameters)]
+    highs, lows = np.zeros((parameters, rows), np.uint64), np.zeros((parameters, rows), np.uint64)
+    for k in range(parameters):
+        ids = TextIds()
+        ids.extend(texts[k])
+        highs[k], lows[k] = ids.high, ids.low
+    orders = [
+        data.draw(st.permutations(range(parameters)))[: data.draw(st.integers(0, parameters))] for _ in range(rows)
+    ]
+    order = np.full((rows, parameters), -1, np.int64)
+    for r, some in enumerate(orders):
+        order[r, : len(some)] = some
+    expected = [
+        idgen_of("place", [primitive(streams[k], texts[k][r], 0) for k in some]) for r, some in enumerate(orders)
+    ]
+    assert spelled(*made_in_order("place", streams, highs, lows, order)) == expected
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.sampled_from([-(2**63), 2**63 - 1, 0, 9, 10, -1]), max_size=8))
+def test_integers_have_their_digests(values: list[int]) -> None:
+    assert pairs(*integer_digests(np.array(values, np.int64))) == [digest(value) for value in values]
