@@ -135,6 +135,10 @@ class CedrError(Exception):
         super().__init__("\n\n".join(d.render() for d in given))
         self.diagnostics: tuple[Diagnostic, ...] = given
 
+    def __reduce__(self) -> tuple[type[CedrError], tuple[tuple[Diagnostic, ...]]]:
+        """As it was made, so that an error of another process arrives whole."""
+        return type(self), (self.diagnostics,)
+
 
 class LanguageError(CedrError):
     """The text of a query is wrong; fix the text at the places drawn."""

@@ -114,8 +114,20 @@ def test_the_shortening_of_a_forgotten_event_is_ignored() -> None:
     arrivals.receive([insert(primitive("A", "a", 1)), Guarantee(5)])
     arrivals.forget({}, 5)
     arrivals.receive([Retract("A/a@1", valid_end=9)])
+    assert (arrivals.rows_held, arrivals.ignored, arrivals.high) == (0, 0, 5)
+    assert arrivals.dead_letters(final=True) == []
+    arrivals.receive([Guarantee(9)])
     assert (arrivals.rows_held, arrivals.ignored, arrivals.high) == (0, 1, 9)
     assert arrivals.dead_letters(final=True) == []
+
+
+def test_a_retraction_of_an_event_that_never_came_does_not_raise_h() -> None:
+    """Readings: R33, R41."""
+    arrivals = Arrivals(CATALOG)
+    arrivals.receive([insert(primitive("B", "b1", 3, 4, occurrence_start=2)), Guarantee(1)])
+    arrivals.forget({}, 1)
+    arrivals.receive([Retract("B/b2@0", valid_end=6)])
+    assert (arrivals.high, arrivals.ignored) == (2, 0)
 
 
 def test_a_saved_state_of_another_version_is_refused() -> None:

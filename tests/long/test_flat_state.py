@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 import pytest
 
 from benchmarks.machines import TYPES
@@ -25,5 +27,6 @@ def test_state_is_flat_and_as_small_as_its_scope(level: ConsistencyLevel) -> Non
         sizes.append(measures.total_bytes)
     needed = flow.batch * (SCOPE + flow.lag) / flow.step
     assert max(rows[50:]) < 2.5 * needed
-    assert max(sizes[75:]) <= 1.1 * max(sizes[50:75])
+    assert median(sizes[75:]) <= 1.1 * median(sizes[50:75])
+    assert max(sizes[50:]) <= 2 * median(sizes[50:])  # what is dropped is dropped now and then, not at each step
     assert measures.dead_letters == 0

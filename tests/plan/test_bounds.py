@@ -122,7 +122,7 @@ STATE = {
     "SEQUENCE(A a, B b, 5 minutes)": ("5 minutes behind the guarantee", "15 minutes behind the newest Sync"),
     "ATMOST(2, A a, 5 minutes)": ("5 minutes behind the guarantee", "20 minutes behind the newest Sync"),
     "UNLESS(A a, B b, 1, 5 minutes)": ("5 minutes behind the guarantee", "20 minutes behind the newest Sync"),
-    "ALL(FIRST A a, B b, 5 minutes)": ("10 minutes behind the guarantee", "20 minutes behind the newest Sync"),
+    "ALL(FIRST A a, B b, 5 minutes)": ("15 minutes behind the guarantee", "25 minutes behind the newest Sync"),
     "SEQUENCE(R r, B b, 5 minutes)": ("1 hour 5 minutes behind the guarantee", "15 minutes behind the newest Sync"),
     "SEQUENCE(S s, B b, 5 minutes)": (
         "for ever: an input is REVISABLE without FOR",

@@ -11,58 +11,73 @@ from hypothesis import strategies as st
 from cedr.runtime.events import EventIndex
 
 # Few different words, many of which belong to the same place, also across the end of the smallest table.
-WORDS = st.sampled_from([0, 1, 1023, 1024, 2047, 2**64 - 1, 2**63])
+WORDS = st.sampled_from([0, 1, 1023, 1024, 2047, 2**40, 2**64 - 1, 2**63])
 DIGESTS = st.tuples(WORDS, st.sampled_from([0, 1, 2**64 - 1]))
 STEPS = st.lists(
-    st.tuples(st.sampled_from(["insert", "insert_new", "replace", "remove", "find"]), st.lists(DIGESTS, max_size=8)),
-    max_size=12,
+    st.tuples(st.sampled_from(["insert", "insert", "forget", "rebuild"]), st.lists(DIGESTS, max_size=8)), max_size=12
 )
+Digest = tuple[int, int]
+Known = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
 
-def halves(digests: list[tuple[int, int]]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def halves(digests: list[Digest]) -> Known:
     return np.array([high for high, _ in digests], np.uint64), np.array([low for _, low in digests], np.uint64)
 
 
-def done(expected: dict[tuple[int, int], int], step: str, digest: tuple[int, int], row: int) -> int | bool | None:
-    """One operation on a dictionary."""
-    known = digest in expected
-    if step == "remove":
-        return expected.pop(digest, -1)
-    if step == "insert" or (step == "insert_new" and not known) or (step == "replace" and known):
-        expected[digest] = row
-    return {"insert_new": not known, "find": expected.get(digest, -1)}.get(step)
-
-
 @given(STEPS)
-def test_it_does_what_a_dictionary_does(steps: list[tuple[str, list[tuple[int, int]]]]) -> None:
-    index, expected = EventIndex(), dict[tuple[int, int], int]()
-    row = 0
+def test_it_does_what_a_dictionary_does(steps: list[tuple[str, list[Digest]]]) -> None:
+    index = EventIndex()
+    expected: dict[Digest, int] = {}
+    known: list[Digest] = []
+    kinds = np.zeros(100, np.int8)
     for step, digests in steps:
-        rows = np.arange(row, row + len(digests))
-        row += len(digests)
-        arguments = (*halves(digests), rows) if step in {"insert", "insert_new", "replace"} else halves(digests)
-        answer = getattr(index, step)(*arguments)
-        wanted = [done(expected, step, digest, number) for digest, number in zip(digests, rows.tolist(), strict=True)]
-        assert (answer is None) == (step in {"insert", "replace"})
-        if answer is not None:
-            assert answer.tolist() == wanted
-        assert len(index) == len(expected)
-        assert index.find(*halves([*expected])).tolist() == [*expected.values()]
+        if step == "insert":
+            rows = np.arange(len(known), len(known) + len(digests))
+            known.extend(digests)
+            kinds[rows] = 1
+            new = index.insert_new(halves(known), kinds[: len(known)], rows)
+            wanted = []
+            for digest, row in zip(digests, rows.tolist(), strict=True):
+                wanted.append(digest not in expected)
+                expected.setdefault(digest, row)
+            assert new.tolist() == wanted
+            kinds[rows[~new]] = 0
+        elif step == "forget":
+            for digest in digests:
+                if digest in expected:
+                    kinds[expected.pop(digest)] = 0
+        else:
+            index.rebuild(halves(known), kinds[: len(known)], np.flatnonzero(kinds))
+        asked = list({*known, *digests})
+        found = index.find(halves(known), kinds[: len(known)], *halves(asked)).tolist()
+        assert found == [expected.get(digest, -1) for digest in asked]
 
 
 def test_it_grows_and_is_rebuilt() -> None:
     high = np.arange(3_000, dtype=np.uint64) * np.uint64(2**40)  # all in one place
     high[100:] = np.arange(2_900, dtype=np.uint64)
-    low = np.arange(3_000, dtype=np.uint64)
+    known = high, np.arange(3_000, dtype=np.uint64)
+    kinds = np.ones(3_000, np.int8)
     index = EventIndex()
     for start in range(0, 3_000, 700):
-        part = slice(start, start + 700)
-        assert index.insert_new(high[part], low[part], np.arange(3_000)[part]).all()
-    assert index.find(high, low).tolist() == list(range(3_000))
+        assert index.insert_new(known, kinds, np.arange(start, min(start + 700, 3_000))).all()
+    assert index.find(known, kinds, *known).tolist() == list(range(3_000))
+    kinds[::2] = 0
+    assert index.find(known, kinds, *known)[1::2].tolist() == list(range(1, 3_000, 2))
+    assert (index.find(known, kinds, *known)[::2] == -1).all()
     large = index.nbytes
-    assert index.remove(high[::2], low[::2]).tolist() == list(range(0, 3_000, 2))
-    assert index.find(high[1::2], low[1::2]).tolist() == list(range(1, 3_000, 2))
-    index.rebuild(high[:10], low[:10], np.arange(10))
-    assert len(index) == 10
+    index.rebuild(known, kinds, np.arange(1, 20, 2))
     assert index.nbytes < large
-    assert index.find(high[9:11], low[9:11]).tolist() == [9, -1]
+    assert index.find(known, kinds, high[19:22], known[1][19:22]).tolist() == [19, -1, -1]
+
+
+def test_what_is_gone_makes_room_as_it_grows() -> None:
+    index = EventIndex()
+    size, steps = 400, 40
+    high = np.random.default_rng(3).integers(0, 2**63, size * steps).astype(np.uint64)
+    kinds = np.ones(size * steps, np.int8)
+    for step in range(steps):
+        kinds[: max(0, step - 1) * size] = 0
+        assert index.insert_new((high, high), kinds, np.arange(step * size, (step + 1) * size)).all()
+    assert index.nbytes <= 8 * 8 * size * 2
+    assert (index.find((high, high), kinds, high, high) >= 0).sum() == 2 * size

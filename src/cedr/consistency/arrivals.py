@@ -22,13 +22,15 @@ from cedr.consistency.forgetting import Forgetting
 from cedr.consistency.ledger import Ledger, Listener
 from cedr.consistency.letters import Policy
 from cedr.consistency.saving import Saving
-from cedr.consistency.source import PlainRows, Source
+from cedr.consistency.source import Attributes, PlainRows, Source
+from cedr.consistency.unread import Unread
 from cedr.model.dead_letter import DeadLetter, abandoned, misfit
 from cedr.model.identity import digest
 from cedr.model.intake import IntakeCounts
 from cedr.model.schema import Catalog
 from cedr.model.stream import Guarantee, Insert, Message, Retract
 from cedr.model.time import BEGINNING, FOREVER, Time
+from cedr.runtime.events import EventIndex
 from cedr.runtime.identity import TextIds
 from cedr.runtime.table import Table
 
@@ -39,7 +41,8 @@ Mask = NDArray[np.bool_]
 class Arrivals:
     """What has arrived, shared by all consistency levels of a query.
 
-    ``broken``: whether a broken guarantee makes a dead letter or an error (R39).
+    ``broken``: whether a broken guarantee makes a dead letter or an error (R39).  ``reads``: the streams that are read,
+    and the attributes that are needed of each, None for all; without it everything is read.
 
     >>> from cedr.model.event import primitive
     >>> from cedr.model.stream import insert
@@ -49,9 +52,17 @@ class Arrivals:
     (7, 1, ['broken-guarantee'])
     """
 
-    def __init__(self, catalog: Catalog, providers: Iterable[str] = (), *, broken: Policy = "dead-letter") -> None:
-        self.ledger = Ledger(catalog, providers, broken)
+    def __init__(
+        self,
+        catalog: Catalog,
+        providers: Iterable[str] = (),
+        *,
+        broken: Policy = "dead-letter",
+        reads: Mapping[str, Attributes] | None = None,
+    ) -> None:
+        self.ledger = Ledger(catalog, providers, broken, reads)
         self.exact = Exact(self.ledger)
+        self._unread = Unread(self.ledger)
         self.open_ended: set[str] = set()
         """Streams of which Ve is read: their events are kept until g has reached it.  Reading: R37."""
         self.forgetting = Forgetting(self.ledger, self.exact)
@@ -111,6 +122,7 @@ class Arrivals:
                 abandoned(waiting.message).letter(waiting.message, waiting.position)
                 for group in self.exact.waiting.values()
                 for waiting in group
+                if self.exact.in_vain(waiting)
             )
         return sorted(letters, key=lambda letter: letter.position)
 
@@ -173,6 +185,7 @@ class Arrivals:
         ledger = self.ledger
         ledger.counts.received += len(group)
         codes = {name: ledger.code(name) for name in {message.provider for _, message in group}}
+        group = [placed for placed in group if not self._passed_by(*placed)]
         guarantees = {name: ledger.providers.of(name) for name in codes}
         candidates, others = sorted_out(group, guarantees)
         for stream in {message.event.stream for _, message in group if isinstance(message, Insert)}:
@@ -186,12 +199,21 @@ class Arrivals:
         others.sort(key=lambda placed: placed[0])
         self.exact.take(others)
 
+    def _passed_by(self, position: int, message: Insert | Retract) -> bool:
+        if isinstance(message, Retract) or self.ledger.reads(message.event.stream):
+            return False
+        self._unread.take(message, position)
+        return True
+
     def _take_batch(self, batch: EventBatch, position: int) -> None:
         if not len(batch):
             return
         ledger = self.ledger
         ledger.counts.received += len(batch)
         code = ledger.code(batch.provider)
+        if not ledger.reads(batch.stream):
+            self._unread.take_batch(batch, position)
+            return
         wanted = candidates_in(batch, ledger.providers.of(batch.provider))
         touched: set[str] = set()
         if not wanted.all():
@@ -216,29 +238,34 @@ class Arrivals:
         excluded = [halves for halves in (self.exact.watched(stream), _halves(touched)) if halves is not None]
         if source.overlaps:
             return np.zeros(len(rows.vs), dtype=np.bool_)
-        first = len(source.table)
         if not excluded and isinstance(rows.payload, Mapping) and chosen.all():
-            chosen = source.append_new(rows, self.ledger.number(len(rows.vs)))
-            self._arrived(source, first + np.flatnonzero(chosen))
-            return chosen
+            return self._append(source, rows)
         digests = TextIds()
         digests.extend(rows.ids)
-        high, low = digests.high, digests.low
         for halves in excluded:
-            chosen = chosen & ~np.isin(high, halves)
-        chosen = chosen.copy()
-        chosen[chosen] = source.claim(high[chosen], low[chosen])
-        accepted = taken(rows, chosen)
-        if len(accepted.vs):
-            self._arrived(source, source.add_plain(accepted, self.ledger.number(len(accepted.vs))))
+            chosen = chosen & ~np.isin(digests.high, halves)
+        unknown = np.flatnonzero(chosen & (source.find(digests) < 0))
+        known = digests.high, digests.low
+        first = EventIndex().insert_new(known, np.ones(len(digests), np.int8), unknown)
+        chosen = np.zeros(len(rows.vs), dtype=np.bool_)
+        chosen[unknown[first]] = True
+        self._append(source, taken(rows, chosen))
         return chosen
 
-    def _arrived(self, source: Source, rows: Rows) -> None:
-        if not len(rows):
-            return
-        self.ledger.high = max(self.ledger.high, int(source.table.os.view[rows].max()))
-        for feed in self.feeds:
-            feed.arrived(source, rows, self.ledger.cedr_time)
+    def _append(self, source: Source, rows: PlainRows) -> Mask:
+        """Append the rows of which the events are new; which these are."""
+        if not len(rows.vs):
+            return np.zeros(0, dtype=np.bool_)
+        first = len(source.table)
+        new = source.append_new(rows, self.ledger.number(len(rows.vs)))
+        numbers, starts = np.arange(first, len(source.table), dtype=np.int64), rows.os
+        if not new.all():
+            numbers, starts = numbers[new], starts[new]
+        if len(numbers):
+            self.ledger.high = max(self.ledger.high, int(starts.max()))
+            for feed in self.feeds:
+                feed.arrived(source, numbers, self.ledger.cedr_time)
+        return new
 
     # -- state --------------------------------------------------------------------------------------------------------
 

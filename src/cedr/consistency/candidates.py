@@ -95,7 +95,7 @@ def _default_keys(batch: EventBatch) -> Mask:
 
 def rows_of_batch(batch: EventBatch, first: int, code: int) -> PlainRows:
     """A batch as columns."""
-    positions = np.arange(first, first + len(batch), dtype=np.int64)
+    positions = range(first, first + len(batch))
     return PlainRows(batch.ids, batch.vs, batch.ve, batch.os, batch.payload, positions, code)
 
 
@@ -114,4 +114,6 @@ def taken(rows: PlainRows, chosen: Mask) -> PlainRows:
     )
     codes = rows.providers if isinstance(rows.providers, int) else rows.providers[places]
     times = (rows.vs[places], rows.ve[places], rows.os[places])
-    return PlainRows(ids, *times, of_rows, rows.positions[places], codes)
+    at = rows.positions
+    positions = places + at.start if isinstance(at, range) else at[places]
+    return PlainRows(ids, *times, of_rows, positions, codes)

@@ -61,9 +61,10 @@ class Changes:
         return self.inserts + self.retractions + (self.guarantee is not None)
 
     def keep(self) -> None:
-        """Make events and columns now: the tables are about to be compacted."""
-        self.to_changes()
-        self.to_arrow()
+        """Make events and columns now, unless somebody has read one of the two: the tables are about to change."""
+        if self._changes is None and self._arrow is None and len(self):
+            self.to_changes()
+            self.to_arrow()
 
     def to_changes(self) -> list[Change]:
         """As messages with their events."""
@@ -83,16 +84,19 @@ class Changes:
         )
         return [self._change(*values) for values in columns]
 
-    def _change(self, event: Event, insert: bool, said: Time, oe: Time, new_oe: Time, new_ve: Time) -> Change:  # noqa: FBT001, PLR0913 - a row of columns
+    def _change(self, event: Event, insert: bool, said: Time, oe: Time, new_oe: Time, new_ve: Time) -> Change:  # noqa: FBT001 - a row of columns
         event = event if event.occurrence_end == oe else replace(event, occurrence_end=oe)
         key = f"{event.id}@{event.occurrence_start}/{said}"
         if insert:
             return Change(Insert(event, key), self.cedr_time, event)
-        ends = (None if end == KEPT else end for end in (new_oe, new_ve))
-        return Change(Retract(key, *ends), self.cedr_time, event)
+        named_oe, named_ve = (None if end == KEPT else end for end in (new_oe, new_ve))
+        return Change(Retract(key, named_oe, named_ve), self.cedr_time, event)
 
     def to_arrow(self) -> pa.RecordBatch:
-        """As columns: change, id, said, Vs, Ve, Os, Oe, Cs, Rt, contributors, then the payload."""
+        """Inserts and retractions as columns: change, id, said, Vs, Ve, Os, Oe, Cs, Rt, contributors, then the payload.
+
+        The guarantee that leaves with them is ``guarantee``.
+        """
         if self._arrow is None:
             self._arrow = self._columns()
         return self._arrow
@@ -101,16 +105,12 @@ class Changes:
         spoken, relation = self._spoken, self._relation
         rows, n = spoken.rows, len(spoken.rows)
         header = relation.table.header(rows)
-        ids, at = relation.ids(rows)
-        kinds = pa.array(["insert", "retract", "guarantee"])
-        oe = np.where(spoken.insert | (spoken.new_oe == KEPT), spoken.oe, spoken.new_oe)
-        removed = ~spoken.insert & (spoken.new_oe == KEPT) & (spoken.new_ve == KEPT)
-        oe = np.where(removed, header.os, oe)
-        ve = np.where(spoken.insert | (spoken.new_ve == KEPT), header.ve, spoken.new_ve)
+        kinds = pa.array(["insert", "retract"])
+        oe, ve = self._ends(header.os, header.ve)
         payload = relation.payload_table.columns
         columns = {
             "change": pa.DictionaryArray.from_arrays(pa.array(np.where(spoken.insert, 0, 1).astype(np.int8)), kinds),
-            "id": ids.texts(at),
+            "id": relation.id_texts(rows),
             "said": pa.array(spoken.said),
             "Vs": pa.array(header.vs),
             "Ve": pa.array(ve),
@@ -122,18 +122,14 @@ class Changes:
         }
         at = relation.payload_rows(rows)
         columns.update({name: payload[name].take(at) for name in payload.names})
-        batch = pa.RecordBatch.from_pydict(columns)
-        return batch if self.guarantee is None else _with_guarantee(batch, self.guarantee, self.cedr_time)
+        return pa.RecordBatch.from_pydict(columns)
 
-
-def _with_guarantee(batch: pa.RecordBatch, guarantee: Time, cedr_time: Time) -> pa.RecordBatch:
-    """One more row: the guarantee, its time as Os."""
-    values = {"change": "guarantee", "Os": guarantee, "Cs": cedr_time}
-    last = [
-        pa.DictionaryArray.from_arrays(pa.array([2], pa.int8()), batch.column(0).dictionary)
-        if name == "change"
-        else pa.array([values.get(name)], batch.schema.field(name).type)
-        for name in batch.schema.names
-    ]
-    more = pa.RecordBatch.from_arrays(last, schema=batch.schema)
-    return pa.Table.from_batches([batch, more]).combine_chunks().to_batches()[0]
+    def _ends(self, os: Rows, ve: Rows) -> tuple[Rows, Rows]:
+        """The ends of rows after each change; a row that is removed ends where it began."""
+        spoken = self._spoken
+        if not self.retractions:
+            return spoken.oe, ve
+        oe = np.where(spoken.insert | (spoken.new_oe == KEPT), spoken.oe, spoken.new_oe)
+        removed = ~spoken.insert & (spoken.new_oe == KEPT) & (spoken.new_ve == KEPT)
+        shortened = np.where(spoken.insert | (spoken.new_ve == KEPT), ve, spoken.new_ve)
+        return np.where(removed, os, oe), shortened

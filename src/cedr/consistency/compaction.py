@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from cedr.consistency.arrivals import Arrivals
 from cedr.consistency.monitor import Monitor
-from cedr.runtime.table import Table
+from cedr.runtime.table import Table, each_once
 
 Rows = NDArray[np.int64]
-_SPARE = 1 << 16
+_SPARE = 1 << 20
 """So many rows more than twice what was kept are let grow."""
 
 
@@ -42,7 +42,7 @@ class Compaction:
             for stream, table in self._arrivals.tables.items():
                 held[stream].append(rows.get(id(table), np.empty(0, dtype=np.int64)))
         shared = {
-            id(table): _compacted(table, np.unique(np.concatenate(held[stream])))
+            id(table): _compacted(table, each_once(len(table), held[stream]))
             for stream, table in self._arrivals.tables.items()
         }
         for stream, table in self._arrivals.tables.items():

@@ -14,8 +14,8 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any
 
-from cedr.model.level import Bound, ConsistencyLevel
 from cedr.model.event import Event, Payload, Value
+from cedr.model.level import Bound, ConsistencyLevel
 from cedr.model.stream import Guarantee, Insert, Message, Retract
 
 Json = Any

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from cedr.consistency.ledger import Ledger
 from cedr.consistency.revisions import EventName, Said, Story, names_in, repeats, retract_fault, same_ends
 from cedr.consistency.source import PLAIN, Source
-from cedr.model.dead_letter import Fault, abandoned, broken, late, misfit
+from cedr.model.dead_letter import Fault, abandoned, broken, misfit
 from cedr.model.identity import digest
-from cedr.model.lineage import Lineage, revisable
+from cedr.model.lineage import Lineage
 from cedr.model.stream import Insert, LineageKey, Retract, default_key
 from cedr.model.sync import sync_of
-from cedr.model.time import FOREVER, Time, plus
+from cedr.model.time import FOREVER, Time
 from cedr.runtime.identity import TextIds
 
 Words = NDArray[np.uint64]
@@ -39,11 +39,19 @@ class Waiting:
     message: Retract
     guarantee: Time
     settled: bool = False
+    late: bool = False
+    """Whether its event may have been there, and be forgotten, so that its Ve matters no longer.  Reading: R37."""
 
     @property
     def sync(self) -> Time:
         """Its Sync as far as it is known before the row: only an Oe is."""
         return FOREVER if self.message.occurrence_end is None else self.message.occurrence_end
+
+    @property
+    def until(self) -> Time:
+        """How long it waits."""
+        end = self.message.valid_end
+        return end if self.late and end is not None else self.sync
 
 
 class Plain(NamedTuple):
@@ -102,7 +110,7 @@ class Exact:
                 continue
             scratch = TextIds()
             scratch.extend(names)
-            rows = source.index.find(scratch.high, scratch.low)
+            rows = source.find(scratch)
             known = rows >= 0
             plain = np.zeros(len(rows), dtype=np.bool_)
             plain[known] = source.kind.view[rows[known]] == PLAIN
@@ -146,7 +154,8 @@ class Exact:
             self._ledger.source(stream).add_inserts(inserted)
         self._inserted = {}
 
-    def _insert(self, message: Insert, position: int) -> None:
+    def _insert(self, sent: Insert, position: int) -> None:
+        message = self._kept(sent)
         known = self._known(message.lineage_key)
         if known is not None:
             before = known.insert if isinstance(known, Plain) else known.lineages[message.lineage_key].insert
@@ -154,14 +163,14 @@ class Exact:
                 self._ledger.counts.duplicates += 1
                 return
             reason = f'the key "{message.lineage_key}" already stands for another row'
-            self._ledger.letters.bury(Fault("key-reused", reason), message, position)
+            self._ledger.letters.bury(Fault("key-reused", reason), sent, position)
             return
         fault = self._insert_fault(message)
         if fault is not None:
-            self._ledger.letters.bury(fault, message, position)
+            self._ledger.letters.bury(fault, sent, position)
             return
         story = self._story_of(message)
-        said = Said(position, message, message.event.occurrence_start, int(self._ledger.number(1)[0]))
+        said = Said(position, message, message.event.occurrence_start, self._ledger.number()[0])
         lineage = story.insert(said)
         self._inserted.setdefault(story.stream, []).append((story, said))
         self.use_key(story, message)
@@ -170,6 +179,13 @@ class Exact:
             waiting.settled = True
             self._apply(story, lineage, waiting, waited=True)
 
+    def _kept(self, message: Insert) -> Insert:
+        """A message with the attributes that are kept."""
+        payload = self._ledger.source(message.event.stream).kept(message.event.payload)
+        if payload is message.event.payload:
+            return message
+        return replace(message, event=replace(message.event, payload=payload))
+
     def use_key(self, story: Story, message: Insert) -> None:
         """A key that is not the default of its event stands for a story."""
         if message.lineage_key != default_key(message.event):
@@ -177,14 +193,11 @@ class Exact:
             self._watch(message.lineage_key, 1)
 
     def _insert_fault(self, message: Insert) -> Fault | None:
+        fault = self._ledger.untimely(message)
+        if fault is not None:
+            return fault
         event = message.event
         sync = event.occurrence_start
-        guarantee = self._ledger.providers.of(message.provider)
-        if sync <= guarantee:
-            return broken(sync, guarantee)
-        bound = plus(event.valid_start, revisable(self._ledger.catalog, event.stream))
-        if sync > bound:  # later than its own Vs allows: no other version can help
-            return late(sync, bound)
         other = self._live_key(event.reference, sync)
         if other is not None and event.occurrence_end > sync:
             reason = f'event "{event.id}" already has a row with Os {sync}, under the key "{other}"'
@@ -246,21 +259,27 @@ class Exact:
             same_ends(other.message, waiting.message) for other in self.waiting.get(waiting.message.lineage_key, ())
         ):
             self._ledger.counts.duplicates += 1
-        elif not self._ignored(waiting.message):
+        elif not self._unread(waiting.message):
+            waiting.late = self._late(waiting)
             self.begin_waiting(waiting)
 
-    def _ignored(self, message: Retract) -> bool:
-        """Whether a retraction shortens the Ve of an event that is forgotten because nobody reads it.  Reading: R37."""
-        if message.valid_end is None or message.occurrence_end is not None:
+    def _unread(self, message: Retract) -> bool:
+        """Whether a retraction is about an event that nobody reads."""
+        streams = [stream for stream, _ in names_in(message.lineage_key)]
+        if not streams or any(map(self._ledger.reads, streams)):
             return False
-        name, _, start = message.lineage_key.rpartition("@")
-        for stream, id_ in names_in(message.lineage_key):
-            line = self._ledger.lines.get(stream)
-            if line is not None and f"{stream}/{id_}" == name and int(start) <= line[1] < message.valid_end:
-                self._ledger.ignored += 1
-                self._ledger.high = max(self._ledger.high, message.valid_end)
-                return True
-        return False
+        if message.occurrence_end is not None and message.valid_end is None:
+            self._ledger.high = max(self._ledger.high, message.occurrence_end)
+        return True
+
+    def _late(self, waiting: Waiting) -> bool:
+        """Whether a retraction may be about the Ve of an event that is forgotten.  Reading: R37."""
+        message, end = waiting.message, waiting.message.valid_end
+        if end is None or end <= waiting.guarantee or message.occurrence_end is not None:
+            return False
+        start = int(message.lineage_key.rpartition("@")[2]) if any(names_in(message.lineage_key)) else FOREVER
+        lines = (self._ledger.lines.get(stream) for stream, _ in names_in(message.lineage_key))
+        return any(line is not None and start <= line[1] < end for line in lines)
 
     def begin_waiting(self, waiting: Waiting) -> None:
         """A retraction waits for its insert."""
@@ -270,7 +289,7 @@ class Exact:
             self._watch(key, 1)
         self.waiting[key].append(waiting)
         self._count += 1
-        heappush(self._expiring, (waiting.sync, self._count, waiting))
+        heappush(self._expiring, (waiting.until, self._count, waiting))
 
     def _no_longer_waiting(self, key: LineageKey) -> list[Waiting]:
         if key not in self.waiting:
@@ -289,7 +308,7 @@ class Exact:
         if self._refused(lineage, waiting):
             return
         sync = sync_of(lineage.event, waiting.message)
-        story.retract(Said(waiting.position, waiting.message, sync, int(self._ledger.number(1)[0])))
+        story.retract(Said(waiting.position, waiting.message, sync, self._ledger.number()[0]))
         self._accepted(story, sync, waited=waited)
 
     def _refused(self, lineage: Lineage, waiting: Waiting) -> bool:
@@ -309,7 +328,7 @@ class Exact:
     # -- time passes --------------------------------------------------------------------------------------------------
 
     def expire(self, guarantee: Time) -> None:
-        """Reading: R41: what has waited until g reached its Sync is a dead letter."""
+        """Reading: R41: what has waited until g reached its Sync is a dead letter, or came too late to matter."""
         while self._expiring and self._expiring[0][0] <= guarantee:
             waiting = heappop(self._expiring)[2]
             if waiting.settled:
@@ -318,7 +337,15 @@ class Exact:
             self.waiting[key].remove(waiting)
             if not self.waiting[key]:
                 self._no_longer_waiting(key)
-            self._ledger.letters.bury(abandoned(waiting.message), waiting.message, waiting.position)
+            if self.in_vain(waiting):
+                self._ledger.letters.bury(abandoned(waiting.message), waiting.message, waiting.position)
+            else:
+                self._ledger.ignored += 1
+
+    def in_vain(self, waiting: Waiting) -> bool:
+        """Whether a retraction that is still waiting has no insert, as far as can be known."""
+        own_key = not any(names_in(waiting.message.lineage_key))
+        return not waiting.late and not (own_key and self._ledger.unread_keys)
 
     def forget(self, story: Story) -> None:
         """The keys of a story are free again."""

@@ -332,7 +332,7 @@ class Feed:
         since = BEGINNING if saved["since"] is None else saved["since"]
         for source in self._ledger.sources.values():
             rows = np.flatnonzero(source.kind.view == PLAIN)
-            shown = admitted(self.frontiers, source.serial.view[rows], source.table.os.view[rows])
+            shown = admitted(self.frontiers, source.serial.at(rows), source.table.os.view[rows])
             state = self._stream(source)
             state.statuses()[rows[shown]] = SHOWN
             state.arrived(rows[~shown], since)

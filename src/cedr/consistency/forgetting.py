@@ -1,7 +1,7 @@
 """Which events are known no longer.
 
 Reading: R37: an event goes as a whole, by the largest Vs of its versions.  Where Ve is read, not before g has reached
-it.  What waits for admission at some level stays.  The cost follows what is forgotten, not what is known.
+it and all that was said, for that may be said again.  What waits for admission at some level stays.  The cost follows what is forgotten, not what is known.
 """
 
 from __future__ import annotations
@@ -40,23 +40,32 @@ class Forgetting:
             self._stories(source, line, end)
 
     def _plain(self, source: Source, line: Time, end: Time) -> None:
-        due = source.by_start.take(line)
-        ends = source.table.ve.view
-        later = ends[due] > end
-        source.by_end.add(ends[due[later]], due[later])
-        rows = np.concatenate([due[~later], source.by_end.take(end)])
-        rows = rows[source.kind.view[rows] == PLAIN]
-        held = np.zeros(len(rows), dtype=np.bool_)
-        for feed in self._ledger.listeners:
-            held |= feed.holds(source, rows)
-        source.spared = source.serial.view[rows[held]].tolist()
-        if source.spared:
+        rows = self._due_rows(source, line, end)
+        source.spared = []
+        if not len(rows):
+            return
+        plain = source.kind.view[rows] == PLAIN
+        rows = rows if plain.all() else rows[plain]
+        waiting = [feed.holds(source, rows) for feed in self._ledger.listeners if feed.held]
+        held = np.any(waiting, axis=0) if waiting else None
+        if held is not None and held.any():
+            source.spared = source.serial.at(rows[held]).tolist()
             source.by_start.add(source.table.vs.view[rows[held]], rows[held])
             rows = rows[~held]
         if len(rows):
             source.forget_rows(rows)
             for feed in self._ledger.listeners:
                 feed.forgot(source, rows)
+
+    def _due_rows(self, source: Source, line: Time, end: Time) -> Rows:
+        """The rows of plain events that may go."""
+        due = source.by_start.take(line)
+        if end < FOREVER and len(due):
+            ends = source.table.ve.view[due]
+            later = ends > end
+            source.by_end.add(ends[later], due[later])
+            due = due[~later]
+        return np.concatenate([due, source.by_end.take(end)]) if len(source.by_end) else due
 
     def _stories(self, source: Source, line: Time, end: Time) -> None:
         due = [*self._due(self._by_start, source, line), *self._due(self._by_end, source, end)]
@@ -69,9 +78,9 @@ class Forgetting:
                 self._schedule(self._by_start, story, story.largest_start)
             elif any(feed.holds_story(story) for feed in self._ledger.listeners):
                 source.changed[story] = None
-            elif story.valid_end > end:  # an end that is open will be said by another message
-                if story.valid_end < FOREVER:
-                    self._schedule(self._by_end, story, story.valid_end)
+            elif max(story.valid_end, story.largest_sync) > end:
+                if story.valid_end < FOREVER:  # an end that is open will be said by another message
+                    self._schedule(self._by_end, story, max(story.valid_end, story.largest_sync))
             else:
                 self._forget_story(source, story, end)
 

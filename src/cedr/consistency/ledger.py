@@ -5,7 +5,7 @@ Readings: R33 (h and g), R41 (counts).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 import numpy as np
@@ -14,11 +14,14 @@ from numpy.typing import NDArray
 from cedr.consistency.encoding import Json
 from cedr.consistency.letters import Letters, Policy
 from cedr.consistency.revisions import EventName, Story
-from cedr.consistency.source import Source
+from cedr.consistency.source import Attributes, Source
+from cedr.model.dead_letter import Fault, broken, late
 from cedr.model.intake import IntakeCounts
+from cedr.model.lineage import revisable
 from cedr.model.providers import Providers
 from cedr.model.schema import Catalog
-from cedr.model.time import BEGINNING, Time
+from cedr.model.stream import Insert
+from cedr.model.time import BEGINNING, Time, plus
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -35,6 +38,10 @@ class Listener(Protocol):
 
     def told(self, story: Story, index: int, cedr_time: Time, *, waited: bool) -> None:
         """Something was said about a story; ``waited``: by a retraction that came before its insert."""
+
+    @property
+    def held(self) -> int:
+        """How many accepted messages wait to be admitted."""
 
     def holds(self, source: Source, rows: Rows) -> Mask:
         """Which plain events are not admitted yet."""
@@ -64,8 +71,13 @@ class Listener(Protocol):
 class Ledger:
     """The state that is shared."""
 
-    def __init__(self, catalog: Catalog, providers: Iterable[str], broken: Policy) -> None:
+    def __init__(
+        self, catalog: Catalog, providers: Iterable[str], policy: Policy, reads: Mapping[str, Attributes] | None = None
+    ) -> None:
         self.catalog = catalog
+        self._reads = reads
+        self.unread_keys = False
+        """Whether inserts with keys of their own have come on streams that nobody reads."""
         self.counts = IntakeCounts()
         self.high: Time = BEGINNING
         self.cedr_time: Time = BEGINNING
@@ -77,7 +89,7 @@ class Ledger:
         self.unsaved: dict[EventName, None] = {}
         """Events whose stories have changed or gone since they were last saved."""
         self.sources: dict[str, Source] = {}
-        self.letters = Letters(catalog, broken)
+        self.letters = Letters(catalog, policy)
         self.listeners: list[Listener] = []
         self.names: list[str | None] = [None]
         self.providers = Providers()
@@ -109,13 +121,26 @@ class Ledger:
         """The state of a stream, begun where it is new."""
         found = self.sources.get(stream)
         if found is None:
-            found = self.sources[stream] = Source(stream)
+            found = self.sources[stream] = Source(stream, self._reads.get(stream) if self._reads else None)
             for name, other in self.sources.items():
                 if name.startswith(stream + "/") or stream.startswith(name + "/"):
                     other.overlaps = found.overlaps = True
         return found
 
-    def number(self, n: int) -> Rows:
+    def reads(self, stream: str) -> bool:
+        """Whether anybody reads a stream."""
+        return self._reads is None or stream in self._reads
+
+    def untimely(self, message: Insert) -> Fault | None:
+        """Whether an insert breaks a guarantee, or is later than its own Vs allows: no other version can help."""
+        event, guarantee = message.event, self.providers.of(message.provider)
+        sync = event.occurrence_start
+        if sync <= guarantee:
+            return broken(sync, guarantee)
+        bound = plus(event.valid_start, revisable(self.catalog, event.stream))
+        return late(sync, bound) if sync > bound else None
+
+    def number(self, n: int = 1) -> range:
         """The serial numbers of the next accepted messages."""
         first, self.serials = self.serials, self.serials + n
-        return np.arange(first, self.serials, dtype=np.int64)
+        return range(first, self.serials)

@@ -36,6 +36,7 @@ class Monitor:
         self._arrivals, self._clock = arrivals, clock
         self.feed = Feed(arrivals)
         self.dataflow = Dataflow(plan, arrivals.table)
+        arrivals.open_ended.update(self.dataflow.open_ended)
         self.voice = Voice(self.dataflow.relation)
         self._lifetime = FOREVER if any(consumes(node) for node in walk(plan)) else lifetime(plan)
         self._line: Time = BEGINNING
@@ -65,10 +66,16 @@ class Monitor:
         self._line = max(self._line, self._clock.ago(self.level.memory, cedr_time))
         self.feed.refuse_removals_before = self._line
 
+    def trim(self) -> None:
+        """Clear what came and went with the last step."""
+        if self.voice.idle and self.dataflow.trim():
+            self.voice.clear()
+
     def step(self, cedr_time: Time) -> Changes:
         """Admit, evaluate, speak.  Reading: R33."""
         guarantee = self._arrivals.guarantee
         blocked = self._clock.ago(self.level.effective_blocking, cedr_time)
+        self.dataflow.settle(self._settled())
         delta = self.dataflow.update(self.feed.admit(max(guarantee, blocked)))
         before = self.guarantee
         if guarantee > BEGINNING:
@@ -91,7 +98,8 @@ class Monitor:
         line = BEGINNING
         if self._line > BEGINNING and self._lifetime < FOREVER:
             line = plus(self._line, -self._lifetime - 1)
-        self.needed = self.dataflow.forget(self._settled(), line)
+        ended = self._line if self._lifetime < FOREVER else BEGINNING
+        self.needed = self.dataflow.forget(self._settled(), line, ended)
         self.voice.forget(self.dataflow.top.line)
 
     def _settled(self) -> Time:
@@ -164,7 +172,7 @@ class Monitor:
             retractions=self.retractions,
             guarantees=self.guarantees,
             late=0,
-            frozen=0,
+            frozen=self.voice.frozen,
             dead_letters=letters,
             duplicates=counts.duplicates,
             rows=rows,

@@ -57,8 +57,11 @@ class Pipeline:
 
     def step(self, messages: Sequence[Message | EventBatch], cedr_time: Time) -> list[Changes]:
         """Take a batch, all of one CEDR time; what is said about it at each level.  Readings: R33, R40."""
+        self._keep_changes()
+        for monitor in self._monitors:
+            monitor.trim()
         if self._compaction.due:
-            self.compact()
+            self._compaction.run()
         for monitor in self._monitors:
             monitor.begin(cedr_time)
         self._arrivals.receive(messages, cedr_time=cedr_time)
@@ -70,11 +73,16 @@ class Pipeline:
 
     def compact(self) -> None:
         """Drop from the tables what nobody holds; done now and then by itself."""
+        self._keep_changes()
+        self._compaction.run()
+
+    def _keep_changes(self) -> None:
+        """What the last step said may still be held by somebody who has not read it."""
         for said in self._last:
             changes = said()
             if changes is not None:
                 changes.keep()
-        self._compaction.run()
+        self._last = []
 
     def _longest(self) -> int:
         """How far back on the server's clock a level may ask."""

@@ -48,7 +48,19 @@ class Story:
     latter kind may be left out and is then made anew.
     """
 
-    __slots__ = ("id", "largest_start", "lineages", "live", "reported", "rows", "said", "segment", "stream", "versions")
+    __slots__ = (
+        "id",
+        "largest_start",
+        "largest_sync",
+        "lineages",
+        "live",
+        "reported",
+        "rows",
+        "said",
+        "segment",
+        "stream",
+        "versions",
+    )
 
     def __init__(self, stream: str, id_: str) -> None:
         self.stream = stream
@@ -59,6 +71,7 @@ class Story:
         self.rows: dict[LineageKey, int] = {}
         self.versions: dict[Version, int] = {}
         self.largest_start: Time = BEGINNING
+        self.largest_sync: Time = BEGINNING
         self.segment = -1
         """The saved segment in which it still is a plain event."""
         self.reported: set[int] = set()
@@ -79,7 +92,7 @@ class Story:
         assert isinstance(said.message, Insert)
         event, key = said.message.event, said.message.lineage_key
         lineage = self.lineages[key] = Lineage.of(said.message, said.position)
-        self.said.append(said)
+        self._say(said)
         self.largest_start = max(self.largest_start, event.valid_start)
         if lineage.live:
             self.live[event.occurrence_start] = key
@@ -91,9 +104,13 @@ class Story:
         lineage = self.lineages[said.message.lineage_key]
         was_live = lineage.live
         lineage.retract(said.message, said.position)
-        self.said.append(said)
+        self._say(said)
         if was_live and not lineage.live:
             del self.live[lineage.event.occurrence_start]
+
+    def _say(self, said: Said) -> None:
+        self.said.append(said)
+        self.largest_sync = max(self.largest_sync, said.sync)
 
     def late(self, catalog: Catalog) -> list[TooLate]:
         """The revisions that count as not sent, judged on all that was accepted.  Reading: R37."""

@@ -64,7 +64,7 @@ class RowSegments:
             changes[self._name(number)] = None
         if len(rows):
             number, self._next = self._next, self._next + 1
-            self._source.segment.view[rows] = number
+            self._source.segment.put(rows, number)
             self._segments[number] = _Segment(len(rows), len(rows), int(rows.min()))
             changes[self._name(number)] = _written(self._source, rows)
         return changes
@@ -89,8 +89,9 @@ class RowSegments:
     def _rows_of(self, number: int) -> Rows:
         first = self._segments[number].first
         source = self._source
-        own = (source.segment.view[first:] == number) & (source.kind.view[first:] == PLAIN)
-        return first + np.flatnonzero(own)
+        plain = first + np.flatnonzero(source.kind.view[first:] == PLAIN)
+        found: Rows = plain[source.segment.at(plain) == number]
+        return found
 
     def _name(self, number: int) -> str:
         return f"rows/{self._source.stream}/{number}"
@@ -113,7 +114,7 @@ class RowSegments:
 
     def loaded(self, number: int, rows: Rows) -> None:
         """These rows came from that segment."""
-        self._source.segment.view[rows] = number
+        self._source.segment.put(rows, number)
         self._segments[number].live += len(rows)
         self._unsaved_from = len(self._source.table)
 
@@ -123,8 +124,8 @@ def _written(source: Source, rows: Rows) -> bytes:
     parts: dict[str, Any] = {"id": source.ids.texts(rows)}
     for name, column in (("vs", table.vs), ("ve", table.ve), ("os", table.os)):
         parts[name] = pa.array(column.view[rows])
-    for name, column in (("serial", source.serial), ("position", source.position), ("provider", source.provider)):
-        parts[name] = pa.array(column.view[rows])
+    for name, place in (("serial", source.serial), ("position", source.position), ("provider", source.provider)):
+        parts[name] = pa.array(place.at(rows))
     present = table.columns._present  # names that some row lacks
     for name in table.columns.names:
         there = present[name].view[rows] if name in present else None

@@ -61,13 +61,14 @@ class SaidLog:
         return said
 
 
-def _written(entries: Iterable[NDArray[np.int64]]) -> bytes:
+def _written(entries: Iterable[NDArray[np.generic]]) -> bytes:
     columns = [pa.array(column) for column in entries]
     batch = pa.RecordBatch.from_arrays(columns, ["high", "low", "os", "said", "oe"])
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)
-    return sink.getvalue().to_pybytes()
+    written: bytes = sink.getvalue().to_pybytes()
+    return written
 
 
 def _read(segment: bytes) -> list[tuple[Name, Time, Time]]:

@@ -88,9 +88,10 @@ class Saving:
             "counts": [counts.received, counts.duplicates, counts.regressing_guarantees],
             "serials": ledger.serials,
             "ignored": ledger.ignored,
+            "unread_keys": ledger.unread_keys,
             "cedr_time": ledger.cedr_time,
             "waiting": [
-                [waiting.position, waiting.guarantee, encode_message(waiting.message)]
+                [waiting.position, waiting.guarantee, encode_message(waiting.message), waiting.late]
                 for group in exact.waiting.values()
                 for waiting in group
             ],
@@ -132,13 +133,13 @@ class Saving:
         ledger, exact = self._ledger, self._arrivals.exact
         ledger.high, ledger.serials, ledger.cedr_time = written["high"], written["serials"], written["cedr_time"]
         ledger.set_providers(dict(written["providers"]), written["guarantee"])
-        ledger.ignored = written["ignored"]
+        ledger.ignored, ledger.unread_keys = written["ignored"], written["unread_keys"]
         counts = ledger.counts
         counts.received, counts.duplicates, counts.regressing_guarantees = written["counts"]
-        for position, guarantee, encoded in written["waiting"]:
+        for position, guarantee, encoded, late in written["waiting"]:
             message = decode_message(encoded)
             assert isinstance(message, Retract)
-            exact.begin_waiting(Waiting(position, message, guarantee))
+            exact.begin_waiting(Waiting(position, message, guarantee, late=late))
         ledger.letters.decided = [letter_from_json(letter) for letter in written["letters"]]
         self._ledger.lines = {stream: tuple(line) for stream, line in written["lines"].items()}
         for stream, spared in written["streams"].items():

@@ -21,11 +21,11 @@ from cedr.model.time import FOREVER
 from cedr.runtime.events import EventIndex
 from cedr.runtime.growable import Growable
 from cedr.runtime.identity import TextIds
+from cedr.runtime.runs import Runs, Uniform
 from cedr.runtime.table import Header, Table
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-Words = NDArray[np.uint64]
 
 GONE: Final = 0
 """Of an event that is forgotten, or a version that is not kept."""
@@ -38,6 +38,10 @@ MADE: Final = 3
 UNSAVED: Final = -1
 
 
+Attributes = frozenset[str] | None
+"""The attributes that are kept; None: all of them."""
+
+
 class PlainRows(NamedTuple):
     """Plain events as columns: Oe = FOREVER, Rt = Vs."""
 
@@ -46,26 +50,27 @@ class PlainRows(NamedTuple):
     ve: Rows
     os: Rows
     payload: Mapping[str, Any] | Sequence[Payload]
-    positions: Rows
+    positions: Rows | range
     providers: int | NDArray[np.int32]
 
     @property
     def header(self) -> Header:
         """The header of the rows."""
-        n = len(self.vs)
-        return Header(self.vs, self.ve, self.os, np.full(n, FOREVER), self.vs, np.ones(n, dtype=np.bool_))
+        open_ = np.broadcast_to(np.int64(FOREVER), len(self.vs))
+        return Header(self.vs, self.ve, self.os, open_, self.vs, np.broadcast_to(np.True_, len(self.vs)))
 
 
 class Source:
     """One stream: rows, and the events that they belong to."""
 
-    def __init__(self, stream: str) -> None:
+    def __init__(self, stream: str, attributes: Attributes = None) -> None:
         self.stream = stream
+        self.attributes = attributes
         self.table = Table(TextIds())
         self.index = EventIndex()
         self.kind = Growable(np.int8)
-        self.serial, self.position = Growable(np.int64), Growable(np.int64)
-        self.provider, self.segment = Growable(np.int32), Growable(np.int32)
+        self.serial, self.position = Runs(), Runs()
+        self.provider, self.segment = Uniform(0, np.int32), Uniform(UNSAVED, np.int32)
         self.stories: dict[str, Story] = {}
         self.overlaps = False
         """Whether a default key of this stream can be one of another: "A/b" and "A".  Reading: R3."""
@@ -101,21 +106,38 @@ class Source:
         return columns + told + int(self.index.nbytes) + self.by_start.nbytes + self.by_end.nbytes
 
     @property
-    def _columns(self) -> tuple[Growable, ...]:
+    def _columns(self) -> tuple[Growable | Runs | Uniform, ...]:
         return self.kind, self.serial, self.position, self.provider, self.segment
 
     # -- rows come ----------------------------------------------------------------------------------------------------
 
-    def append_new(self, batch: PlainRows, serials: Rows) -> Mask:
+    def kept(self, payload: Payload) -> Payload:
+        """The part of a payload that is kept."""
+        names = self.attributes
+        if names is None or payload.keys() <= names:
+            return payload
+        return Payload((name, value) for name, value in payload.items() if name in names)
+
+    def find(self, digests: TextIds) -> Rows:
+        """A row of each event with these IDs, -1 where it is not known."""
+        return self.index.find((self.ids.high, self.ids.low), self.kind.view, digests.high, digests.low)
+
+    def append_new(self, batch: PlainRows, serials: Rows | range) -> Mask:
         """Rows of plain events, those that are new; which these are.
 
         All of the batch is appended, what is not new as rows that nobody needs: as a rule there are none.
         """
-        first = len(self.table)
         self.ids.extend(batch.ids)
-        numbers = np.arange(first, first + len(batch.vs), dtype=np.int64)
-        new = self.index.insert_new(self.ids.high[first:], self.ids.low[first:], numbers)
-        self._append(batch, serials)
+        payload = batch.payload
+        if isinstance(payload, Mapping):
+            kept = self.attributes
+            columns = payload if kept is None else {name: payload[name] for name in payload if name in kept}
+            self.table.columns.extend(len(batch.vs), columns)
+        else:
+            self.table.columns.extend_payloads([self.kept(of_row) for of_row in payload])
+        numbers = self.table.extend(batch.header)
+        self._describe(numbers, PLAIN, serials, batch.positions, batch.providers)
+        new = self._index(numbers)
         if new.all():
             self.plain += len(new)
             self.by_start.add(batch.vs.copy(), numbers)  # the given array is not ours
@@ -125,30 +147,8 @@ class Source:
             self.by_start.add(batch.vs[new], numbers[new])
         return new
 
-    def claim(self, high: Words, low: Words) -> Mask:
-        """Which of these digests are new, the first of equal ones; the next rows of the table are theirs."""
-        first = len(self.table)
-        new = self.index.insert_new(high, low, np.arange(first, first + len(high), dtype=np.int64))
-        if not new.all():
-            self.index.replace(high[new], low[new], np.arange(first, first + np.count_nonzero(new), dtype=np.int64))
-        return new
-
-    def add_plain(self, batch: PlainRows, serials: Rows) -> Rows:
-        """Rows of plain events, all of them just claimed."""
-        self.ids.extend(batch.ids)
-        rows = self._append(batch, serials)
-        self.plain += len(rows)
-        self.by_start.add(batch.vs, rows)
-        return rows
-
-    def _append(self, batch: PlainRows, serials: Rows) -> Rows:
-        if isinstance(batch.payload, Mapping):
-            self.table.columns.extend(len(batch.vs), batch.payload)
-        else:
-            self.table.columns.extend_payloads(batch.payload)
-        rows = self.table.extend(batch.header)
-        self._describe(rows, PLAIN, serials, batch.positions, batch.providers)
-        return rows
+    def _index(self, rows: Rows) -> Mask:
+        return self.index.insert_new((self.ids.high, self.ids.low), self.kind.view, rows)
 
     def add_inserts(self, inserted: Sequence[tuple[Story, Said]]) -> None:
         """Rows that hold the inserts of stories."""
@@ -166,8 +166,7 @@ class Source:
             key = said.message.lineage_key
             story.rows[key] = row
             story.versions[inserted_version(said.message.event, key)] = row
-        first = np.array(new, dtype=np.int64)
-        self.index.insert_new(*self.ids.digests(first), first)
+        self._index(np.array(new, dtype=np.int64))
 
     def make_versions(self, wanted: Iterable[tuple[Story, Version]]) -> None:
         """Rows for versions that have none."""
@@ -178,7 +177,7 @@ class Source:
         old = self.table.header(of)
         ve, oe, plain = (np.array([part(version) for _, version in missing]) for part in _ENDS)
         rows = self.table.extend_versions(of, Header(old.vs, ve, old.os, oe, old.rt, plain))
-        self._describe(rows, MADE, self.serial.view[of], self.position.view[of], 0)
+        self._describe(rows, MADE, self.serial.at(of), self.position.at(of), 0)
         for row, (story, version) in zip(rows.tolist(), missing, strict=True):
             story.versions[version] = row
 
@@ -186,14 +185,14 @@ class Source:
         self,
         rows: Rows,
         kind: int,
-        serials: Rows | list[int],
-        positions: Rows | list[int],
+        serials: Rows | range | list[int],
+        positions: Rows | range | list[int],
         providers: int | NDArray[np.int32],
     ) -> None:
         self.kind.fill(len(rows), kind)
         self.serial.extend(serials)
         self.position.extend(positions)
-        self.provider.grow(len(rows))[:] = providers
+        self.provider.fill(len(rows), providers)
         self.segment.fill(len(rows), UNSAVED)
 
     # -- what rows say ------------------------------------------------------------------------------------------------
@@ -201,7 +200,7 @@ class Source:
     def inserts(self, rows: Rows, providers: Sequence[str | None]) -> list[Insert]:
         """The messages that plain rows came from."""
         ids, payloads = self.ids.values(rows), self.table.columns.payloads(rows)
-        names = self.provider.view[rows].tolist()
+        names = self.provider.at(rows).tolist()
         header = self.table.header(rows)
         times = (column.tolist() for column in (header.vs, header.ve, header.os, header.oe, header.rt))
         found = []
@@ -213,14 +212,15 @@ class Source:
 
     def promote(self, row: int, insert: Insert) -> Story:
         """A plain event becomes a story."""
-        position, serial = int(self.position.view[row]), int(self.serial.view[row])
+        only = np.array([row], dtype=np.int64)
+        position, serial = int(self.position.at(only)[0]), int(self.serial.at(only)[0])
         event = insert.event
         story = self.stories[event.id] = Story(self.stream, event.id)
         story.insert(Said(position, insert, event.occurrence_start, serial))
-        story.segment = int(self.segment.view[row])
+        story.segment = int(self.segment.at(only)[0])
         story.rows[insert.lineage_key] = row
         story.versions[inserted_version(event, insert.lineage_key)] = row
-        self._lose(np.array([row], dtype=np.int64))
+        self._lose(only)
         self.kind.view[row] = INSERTED
         return story
 
@@ -228,14 +228,12 @@ class Source:
 
     def forget_rows(self, rows: Rows) -> None:
         """Plain events are known no longer."""
-        self.index.remove(*self.ids.digests(rows))
         self._lose(rows)
         self.kind.view[rows] = GONE
 
     def forget_story(self, story: Story) -> Rows:
         """A story is known no longer; its rows."""
         del self.stories[story.id]
-        self.index.remove(*self.ids.digests(np.array([next(iter(story.rows.values()))], dtype=np.int64)))
         rows = np.array(sorted({*story.rows.values(), *story.versions.values()}), dtype=np.int64)
         self.kind.view[rows] = GONE
         return rows
@@ -247,7 +245,9 @@ class Source:
 
     def _lose(self, rows: Rows) -> None:
         self.plain -= len(rows)
-        segments, counts = np.unique(self.segment.view[rows], return_counts=True)
+        if self.segment.everywhere == UNSAVED:
+            return
+        segments, counts = np.unique(self.segment.at(rows), return_counts=True)
         for segment, count in zip(segments.tolist(), counts.tolist(), strict=True):
             if segment != UNSAVED:
                 self.lost[segment] = self.lost.get(segment, 0) + count
@@ -271,9 +271,9 @@ class Source:
             story.rows = {key: int(old_to_new[row]) for key, row in story.rows.items()}
             made = ((version, int(old_to_new[row])) for version, row in story.versions.items())
             story.versions = {version: row for version, row in made if row >= 0}
-        first = [next(iter(story.rows.values())) for story in self.stories.values()]
-        known = np.concatenate([np.flatnonzero(self.kind.view == PLAIN), np.array(first, dtype=np.int64)])
-        self.index.rebuild(*self.ids.digests(known), known)
+        kinds = self.kind.view
+        known = np.flatnonzero((kinds == PLAIN) | (kinds == INSERTED))
+        self.index.rebuild((self.ids.high, self.ids.low), kinds, known)
 
 
 def _header(events: Sequence[Event]) -> Header:

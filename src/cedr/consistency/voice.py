@@ -17,7 +17,8 @@ from cedr.consistency.row_queue import RowQueue
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.growable import Growable
 from cedr.runtime.relation import Relation
-from cedr.runtime.table import Delta
+from cedr.runtime.segments import by_time
+from cedr.runtime.table import Delta, each_once
 
 Rows = NDArray[np.int64]
 Name = tuple[int, int, Time]
@@ -58,6 +59,8 @@ class Voice:
         self._waiting = RowQueue()
         self._ends = RowQueue()
         self._touched: list[Rows] = []
+        self.frozen = 0
+        """Rows not said, or not taken back, because they lie before m."""
         self._ghosts: dict[Name, int] = {}
         """Rows that were said and are meant no longer, but frozen: not touched any more."""
 
@@ -94,7 +97,7 @@ class Voice:
         missing = len(self._relation.table) - len(self._said)
         self._said.fill(missing, UNSAID)
         self._said_oe.fill(missing, FOREVER)
-        self._meant.fill(missing, False)
+        self._meant.fill(missing, value=False)
         self._meant.view[delta.removed] = False
         self._meant.view[delta.added] = True
 
@@ -134,6 +137,16 @@ class Voice:
         self._waiting.add(table.os.view[late], late, cedr_time)
         self.logged = True
 
+    @property
+    def idle(self) -> bool:
+        """Whether no row is held for saying, and nobody has yet to be told what was said."""
+        return not (len(self._waiting) or len(self._ends) or self._ghosts or any(map(len, self._touched)))
+
+    def clear(self) -> None:
+        """The table of the rows was cleared."""
+        for column in (self._said, self._said_oe, self._meant):
+            column.truncate(0)
+
     def held(self) -> Rows:
         """The rows that wait to be said, or of which an end does, or that are frozen."""
         ghosts = np.array(list(self._ghosts.values()), dtype=np.int64)
@@ -168,10 +181,14 @@ class Voice:
             new = new[~late]
         waited = self._waiting.take(at.due)
         waited = waited[self._meant.view[waited] & (self._said.view[waited] == UNSAID)]
-        due = np.concatenate([new, np.unique(waited)]) if len(waited) else new
+        if len(waited):
+            # each once: a row that came, went and came again waits twice
+            waited = each_once(len(table), [waited])
+        due = np.concatenate([new, waited]) if len(waited) else new
         ends = self._due_ends(due, at)
         if at.frozen > BEGINNING:
             alive = (table.ve.view[due] >= at.frozen) & (ends >= at.frozen)
+            self.frozen += len(due) - int(alive.sum())
             due, ends = due[alive], ends[alive]
         self._said_oe.view[due] = ends
         return due
@@ -193,11 +210,13 @@ class Voice:
         gone = gone[~self._meant.view[gone]]
         if not len(gone) and not self._ghosts:
             return [], gone, gone
-        said = dict(zip(self._names(gone), gone.tolist(), strict=True)) | self._ghosts
-        meant = {
-            name: row for name, row in zip(self._names(delta.added), delta.added.tolist(), strict=True) if name in said
-        }
         repairs: list[_Repair] = []
+        added = delta.added
+        if not self._ghosts:
+            repairs, gone, added = self._unmatched(gone, added, at)
+        said = dict(zip(self._names(gone), gone.tolist(), strict=True)) | self._ghosts
+        successors = zip(self._names(added), added.tolist(), strict=True) if said else ()
+        meant = {name: row for name, row in successors if name in said}
         settled: list[int] = []
         again: list[int] = []
         for name, old in said.items():
@@ -211,6 +230,31 @@ class Voice:
                     again.append(new)
         return repairs, np.array(settled, dtype=np.int64), np.array(again, dtype=np.int64)
 
+    def _unmatched(self, gone: Rows, added: Rows, at: Thresholds) -> tuple[list[_Repair], Rows, Rows]:
+        """Rows that are gone and have no successor are taken back, all at once; those left, and their successors."""
+        table = self._relation.table
+        both = np.concatenate([gone, added])
+        high, low = self._relation.digests(both)
+        names = (table.os.view[both], low, high)
+        order = np.lexsort(names)
+        same = np.ones(len(order) - 1, dtype=np.bool_)
+        for column in names:
+            same &= column[order][1:] == column[order][:-1]
+        matched = np.zeros(len(order), dtype=np.bool_)
+        matched[order[1:][same]] = True
+        matched[order[:-1][same]] = True
+        alone = ~matched[: len(gone)]
+        if at.frozen > BEGINNING:
+            alone &= np.minimum(self._said_oe.view[gone], table.ve.view[gone]) >= at.frozen
+        rows = gone[alone]
+        starts, said, ends = (c.view[rows].tolist() for c in (table.os, self._said, self._said_oe))
+        removed = [
+            _Repair(row, when, oe, KEPT, KEPT, os)
+            for row, when, oe, os in zip(rows.tolist(), said, ends, starts, strict=True)
+        ]
+        self._said.view[rows] = UNSAID
+        return removed, gone[~alone], added[matched[len(gone) :]]
+
     def _repair(self, name: Name, old: int, new: int | None, at: Thresholds, repairs: list[_Repair]) -> bool:
         """Reading: R34, R3.  Whether the new row is to be said in place of the old one."""
         table = self._relation.table
@@ -223,6 +267,7 @@ class Voice:
             return False
         new_frozen = new is None or min(new_oe, new_ve) < at.frozen
         if min(old_oe, old_ve) < at.frozen and new_frozen:
+            self.frozen += name not in self._ghosts
             self._ghosts[name] = old
             return False
         self._ghosts.pop(name, None)
@@ -289,7 +334,7 @@ class Voice:
         """Everything in the order of Sync, retractions first."""
         table, n = self._relation.table, len(fresh)
         starts = table.os.view[fresh]
-        order = np.argsort(starts, kind="stable")
+        order = by_time(starts)
         fresh, starts = fresh[order], starts[order]
         kept = np.full(n, KEPT)
         inserts = Spoken(

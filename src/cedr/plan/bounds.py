@@ -18,6 +18,7 @@ from cedr.plan.lifetimes import earliest_start, latest_start, lifetime, reads_op
 from cedr.plan.logical import (
     All,
     AlterLifetime,
+    Any,
     AtLeast,
     AtMost,
     CancelWhen,
@@ -203,13 +204,14 @@ def _window_ahead(node: Node) -> int:
 def state_held(node: Node, level: ConsistencyLevel) -> Length:
     """How long an event stays in the operator's state.  Readings: R34, R37.
 
-    By guarantees: the largest Vs of its versions + scope + d, where d is how long its type is revisable; twice w where
-    FIRST or LAST in ALL and ATLEAST look both ways.  With a finite M, input that no unfrozen row can depend on goes
+    By guarantees: the largest Vs of its versions + scope + d, where d is how long its type is revisable; three times w
+    where FIRST or LAST in ALL and ATLEAST look both ways.  With a finite M, input that no unfrozen row can depend on goes
     earlier: M + scope behind the newest Sync, twice w also for ATMOST and UNLESS'.  Consumption bears on later choices,
     so there input is forgotten by guarantees only.
     """
     if own_scope(node) is None:
-        return Length(0, "none")
+        held = revisable(node) if isinstance(node, AtLeast | Any) else 0
+        return Length(held, _behind(held, "the guarantee", node)) if held else Length(0, "none")
     held = plus(_reach(node, finite_memory=False), revisable(node))
     memory = level.memory
     if memory.duration == FOREVER or consumes(node):
@@ -231,14 +233,11 @@ def _behind(duration: int, what: str, node: Node) -> str:
 
 
 def _reach(node: Node, *, finite_memory: bool) -> int:
-    total = scope(node) or 0
-    return plus(total, own_scope(node) or 0) if _looks_both_ways(node, finite_memory=finite_memory) else total
-
-
-def _looks_both_ways(node: Node, *, finite_memory: bool) -> bool:
-    if isinstance(node, AtMost | SlidingCount | UnlessNth):
-        return finite_memory
-    return isinstance(node, All | AtLeast) and any(p.selection is not Selection.EACH for p in node.parameters)
+    total, own = scope(node) or 0, own_scope(node) or 0
+    if isinstance(node, All | AtLeast) and any(p.selection is not Selection.EACH for p in node.parameters):
+        return plus(total, plus(own, own))  # a choice between events that are a scope away from others on either side
+    both_ways = finite_memory and isinstance(node, AtMost | SlidingCount | UnlessNth)
+    return plus(total, own) if both_ways else total
 
 
 def revisable(node: Node) -> int:

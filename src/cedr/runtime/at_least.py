@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cedr.model.modes import Selection
-from cedr.model.time import FOREVER, Time
+from cedr.model.time import FOREVER, Time, plus
 from cedr.plan import logical
 from cedr.runtime.beliefs import Window
 from cedr.runtime.composite import Composite, relation_of
@@ -33,9 +33,12 @@ class AtLeast(Composite):
         both_ways = bool(self.parameters.selects())
         unbounded = both_ways and node.count == 1  # nothing else bounds the choice
         scope = FOREVER if unbounded else node.scope if node.count > 1 else 0
-        after = FOREVER if self.endless else scope
+        self._choice = scope
+        """How far apart the anchors of instances lie between which is chosen."""
+        after = FOREVER if self.endless else plus(scope, scope) if both_ways else scope
         self.affects = [Window(scope if both_ways else 0, after)] * len(inputs)
-        self.windows = [Window(2 * scope if both_ways and scope < FOREVER // 2 else scope, scope if both_ways else 0)] * len(inputs)
+        before = plus(scope, scope) if both_ways else scope
+        self.windows = [Window(before, scope if both_ways else 0)] * len(inputs)
         tables = [id(source.relation.table) for source in inputs]
         self._shared = len(set(tables)) < len(tables)
         """Whether one event may fill several parameters."""
@@ -91,8 +94,13 @@ class AtLeast(Composite):
 
     def _order(self, references: list[Rows]) -> Rows:
         """For each instance the parameters in the order of time, absent ones last."""
-        times = np.stack([np.where(r >= 0, picked(rel.table.vs, r), FOREVER) for rel, r in zip(
-            self.parameters.relations, references, strict=True)], axis=1)
+        times = np.stack(
+            [
+                np.where(r >= 0, picked(rel.table.vs, r), FOREVER)
+                for rel, r in zip(self.parameters.relations, references, strict=True)
+            ],
+            axis=1,
+        )
         order: Rows = np.argsort(times, axis=1, kind="stable")
         absent = np.take_along_axis(np.stack([r < 0 for r in references], axis=1), order, axis=1)
         order[absent] = -1
@@ -105,8 +113,7 @@ class AtLeast(Composite):
         if self._consumption is not None or not self.parameters.selects():
             return super().find(asked)
         at = asked.at
-        window = self.affects[0]
-        low, high = earlier(at.low, window.before), later(at.high, window.after)
+        low, high = earlier(at.low, self._choice), later(at.high, self._choice)
         found = self.instances(asked._replace(at=at._replace(low=low, high=high)))
         anchors = self.shape(found.references).anchor
         inside = (anchors >= at.low[found.owner]) & (anchors <= at.high[found.owner])
@@ -148,8 +155,10 @@ class AtLeast(Composite):
     def identify(self, references: list[Rows]) -> None:
         """IDs over the contributors in the order of time.  Readings: R8, R12."""
         relations = self.parameters.relations
-        digests = [r.digests(np.maximum(rows, 0)) if len(r.table) else (np.zeros(len(rows), np.uint64),) * 2
-                   for r, rows in zip(relations, references, strict=True)]
+        digests = [
+            r.digests(np.maximum(rows, 0)) if len(r.table) else (np.zeros(len(rows), np.uint64),) * 2
+            for r, rows in zip(relations, references, strict=True)
+        ]
         highs, lows = (np.stack([d[half] for d in digests]) for half in (0, 1))
         order = self._order(references)[:, : self._count]
         self.ids.extend(*made_in_order(self.place, [r.stream for r in relations], highs, lows, order))

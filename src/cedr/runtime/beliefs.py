@@ -15,7 +15,7 @@ import numpy as np
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.inputs import Input
 from cedr.runtime.segments import Sorted
-from cedr.runtime.table import Rows
+from cedr.runtime.table import Mask, Rows
 from cedr.runtime.times import earlier, later
 
 
@@ -26,7 +26,7 @@ class Intervals(NamedTuple):
     low: Rows
     high: Rows
 
-    def take(self, chosen: Rows) -> Intervals:
+    def take(self, chosen: Rows | Mask) -> Intervals:
         """Some of them."""
         return Intervals(*(column[chosen] for column in self))
 

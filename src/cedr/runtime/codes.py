@@ -10,7 +10,7 @@ import numpy as np
 
 from cedr.runtime.growable import Growable
 from cedr.runtime.keys import KeyCoder
-from cedr.runtime.table import Rows, Table
+from cedr.runtime.table import Rows, Table, each_once
 
 Place = tuple[int, str]
 """A table and the name of a column in it."""
@@ -76,7 +76,7 @@ class Codes:
         renewed: dict[Place, Rows] = {}
         for root, coder in self._coders.items():
             members = [coded for place, coded in self._coded.items() if self._root(place) == root]
-            used = np.unique(np.concatenate([m.codes.view for m in members]))
+            used = each_once(coder.size + 1, [m.codes.view for m in members])
             again = coder.restart(used[used > 0] - 1)
             new = np.append(0, np.where(again < 0, -1, again + 1))
             for member in members:

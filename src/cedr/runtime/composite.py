@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cedr.model.time import FOREVER, Time
+from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan import logical
+from cedr.plan.bounds import scope as total_scope
 from cedr.runtime.beliefs import Intervals
 from cedr.runtime.consumption import Consumption
 from cedr.runtime.expressions import Conjuncts
@@ -36,6 +37,7 @@ class Composite(PatternOperator):
         self.parameters = Parameters(inputs, node.parameters, conjuncts)
         self.consuming = bool(self.parameters.consuming) or node.disjoint is not None
         self.endless = self.consuming
+        self.reach = total_scope(node) or 0
         self._consumption = Consumption(self.parameters, node.disjoint) if self.consuming else None
         self.ids = MadeIds()
         self.table = Table(self.ids, [source.relation.table for source in inputs])
@@ -65,8 +67,16 @@ class Composite(PatternOperator):
         low = np.maximum(at.low, -FOREVER + min(back, FOREVER - 1)) - min(back, FOREVER - 1)
         return self.instances(asked._replace(at=Intervals(at.groups, low, at.high)))
 
+    def unheard(self, ended: Time) -> Time:
+        """Ve is the first contributor's Vs + w, so that all of them lie after that; choices look further back."""
+        if self.parameters.selects() or self.endless or ended == BEGINNING:
+            return BEGINNING
+        return plus(ended, -self.scope - 1) if self.scope < FOREVER else BEGINNING
+
     def root_times(self, references: list[Rows]) -> Rows:
         """The smallest Rt of the contributors."""
+        if all(relation.table.rt.implicit for relation in self.parameters.relations) and self.relation.ordered:
+            return self.parameters.times(0, references[0])
         smallest = np.full(len(references[0]), FOREVER)
         for relation, rows in zip(self.parameters.relations, references, strict=True):
             root = np.where(rows >= 0, relation.table.rt.view[rows], FOREVER) if len(relation.table) else FOREVER
@@ -86,7 +96,7 @@ class Composite(PatternOperator):
         Reading: R36.  Asked of what is known up to g.
         """
         groups = np.unique(np.concatenate([np.arange(len(s.store.sorted.start)) for s in self.inputs]))
-        low = np.full(len(groups), max(-FOREVER, known - min(2 * self.scope, FOREVER - 1) if known > 0 or True else 0))
+        low = np.full(len(groups), plus(plus(known, -self.scope), -self.scope))
         found = self._evaluate(Intervals(groups.astype(np.int64), low, np.full(len(groups), FOREVER)), known)
         open_ = np.zeros(len(found.anchors), dtype=np.bool_)
         for index in choosing:

@@ -13,9 +13,13 @@ from typing import Any
 import numpy as np
 
 from cedr.errors import Diagnostic, HostError
+from cedr.model.schema import EventType
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan import logical
 from cedr.plan.logical import Node
+from cedr.plan.rules.desugar_all import desugar_all
+from cedr.plan.rules.desugar_any import desugar_any
+from cedr.plan.walk import map_inputs
 from cedr.runtime.at_least import AtLeast
 from cedr.runtime.at_most import AtMost
 from cedr.runtime.cancel_when import CancelWhen
@@ -24,14 +28,14 @@ from cedr.runtime.expressions import Conjuncts
 from cedr.runtime.grouping import Tuples, coded, key_of
 from cedr.runtime.inputs import Input
 from cedr.runtime.not_sequence import Not
-from cedr.runtime.open_ends import OpenEnds, reading_ends
+from cedr.runtime.open_ends import OpenEnds, reading_ends, shown_ends
 from cedr.runtime.operator import Operator, Size
 from cedr.runtime.pattern import Chosen, PatternOperator
 from cedr.runtime.relation import Relation
 from cedr.runtime.row_by_row import RowByRow
 from cedr.runtime.select import Select, Slice
 from cedr.runtime.sequence import Sequence as SequenceOperator
-from cedr.runtime.table import NONE, Delta, Rows, Table
+from cedr.runtime.table import NONE, Delta, Rows, Table, each_once
 from cedr.runtime.unless import Unless, UnlessNth
 
 Sources = Callable[[str], Table]
@@ -70,6 +74,8 @@ class Dataflow:
         self._sources = sources
         self._codes = Codes()
         self.stages: list[Stage] = []
+        self.open_ended = shown_ends(plan)
+        """The event types of which rows stay known while their Ve is open."""
         self.top = self._build(_desugared(plan))
 
     @property
@@ -79,7 +85,7 @@ class Dataflow:
 
     @property
     def holds_back(self) -> bool:
-        """Whether a row may wait to be said though nothing bears on it any more: slices and open ends.  Reading: R36."""
+        """Whether a row may wait to be said though nothing bears on it: slices and open ends.  Reading: R36."""
         return any(isinstance(s.node, logical.Slice) or any(s.open_ends) for s in self.stages)
 
     # -- building -----------------------------------------------------------------------------------------------------
@@ -151,6 +157,13 @@ class Dataflow:
 
     # -- changes ------------------------------------------------------------------------------------------------------
 
+    def settle(self, guarantee: Time) -> None:
+        """With the changes to come, what is final up to a guarantee will be."""
+        for stage in self.stages:
+            stage.settled = self._settled(stage, guarantee)
+            if isinstance(stage.operator, PatternOperator):
+                stage.operator.final = stage.settled
+
     def update(self, changes: Mapping[str, Delta]) -> Delta:
         """Take in changes of the sources; the change of the output."""
         for stage in self.stages:
@@ -178,10 +191,10 @@ class Dataflow:
             stage.guarantee = min([least, *(plus(sync, -1) for sync in undecided if sync is not None)])
         return self.top.guarantee
 
-    def forget(self, guarantee: Time, line: Time) -> dict[str, Time]:
-        """Forget what can no longer bear on an output: by the guarantee (R37) and by memory, rows up to a line (R34).
+    def forget(self, guarantee: Time, line: Time, ended: Time) -> dict[str, Time]:
+        """Forget what can no longer bear on an output: by the guarantee (R37) and by memory (R34).
 
-        Gives for each event type up to which Vs its rows are not needed any more.
+        By memory, rows of the output with Vs up to ``line`` do not matter, nor do those with Ve before ``ended``.  Gives for each event type up to which Vs its rows are not needed any more.
         """
         for stage in self.stages:
             stage.settled = self._settled(stage, guarantee)
@@ -194,15 +207,25 @@ class Dataflow:
                 needed[name] = min(needed.get(name, FOREVER), max(stage.line, BEGINNING))
                 continue
             below = [part.settled for part in stage.inputs]
-            lines = [stage.line] if stage.operator is None else stage.operator.needs(below, stage.line)
+            ends = ended if stage is self.top or self._of_output(stage) else BEGINNING
+            lines = [stage.line] if stage.operator is None else stage.operator.needs(below, stage.line, ends)
             for part, until in zip(stage.inputs, lines, strict=True):
                 part.line = min(part.line, until)
         return needed
 
+    def _of_output(self, stage: Stage) -> bool:
+        """Whether the rows of a stage are those of the output, with their own Ve."""
+        above = self.top
+        while above is not stage:
+            keeps = isinstance(above.operator, Select | Slice) or above.operator is None
+            if not (keeps or (isinstance(above.operator, RowByRow) and not above.operator.sets_valid)):
+                return False
+            above = above.inputs[0]
+        return True
+
     def _settled(self, stage: Stage, guarantee: Time) -> Time:
         if isinstance(stage.node, logical.Source):
-            revisable = stage.node.type.revisable
-            return BEGINNING if BEGINNING in (guarantee,) or revisable == FOREVER else plus(guarantee, -revisable)
+            return self._settled_source(stage, stage.node.type, guarantee)
         below = [part.settled for part in stage.inputs]
         return below[0] if stage.operator is None else stage.operator.settled(below)
 
@@ -213,12 +236,29 @@ class Dataflow:
     def resume(self, choices: list[list[list[Any]]]) -> None:
         """Choices made before, as they were written."""
         for operator, chosen in zip(self._patterns(), choices, strict=True):
-            operator.resume(
-                [Chosen(tuple(h), tuple(None if e is None else (e[0], e[1], e[2]) for e in events)) for h, events in chosen]
-            )
+            operator.resume([Chosen(tuple(header), tuple(map(_name, events))) for header, events in chosen])
 
     def _patterns(self) -> list[PatternOperator]:
         return [stage.operator for stage in self.stages if isinstance(stage.operator, PatternOperator)]
+
+    # -- what came and went -------------------------------------------------------------------------------------------
+
+    def trim(self) -> bool:
+        """Clear all tables but the sources' where nobody holds a row of them; whether it was so."""
+        sources = {id(s.relation.table) for s in self.stages if isinstance(s.node, logical.Source)}
+        for stage in self.stages:
+            if stage.operator is not None and not stage.operator.free_of(sources):
+                return False
+            for below, ends in zip(stage.inputs, stage.open_ends, strict=False):
+                if ends is not None and len(ends.rows) and id(below.relation.table) not in sources:
+                    return False
+        for stage in self.stages:
+            if isinstance(stage.operator, RowByRow):
+                stage.operator.clear()
+        for table in self.tables():
+            if id(table) not in sources:
+                table.clear()
+        return True
 
     # -- compaction ---------------------------------------------------------------------------------------------------
 
@@ -262,7 +302,7 @@ class Dataflow:
         """The tables were compacted: for each, the new number of each old row, or -1."""
         for table in self.tables():
             self._codes.keep(table, np.flatnonzero(maps[id(table)] >= 0))
-        groups = self._codes.restart()
+        groups: dict[object, Rows] = dict(self._codes.restart().items())
         for stage in self.stages:
             below = [maps[id(part.relation.table)] for part in stage.inputs]
             for ends, new in zip(stage.open_ends, below, strict=False):
@@ -271,6 +311,17 @@ class Dataflow:
             if stage.operator is not None:
                 stage.operator.renumber(below, maps[id(stage.relation.table)], groups)
 
+    def _settled_source(self, stage: Stage, type_: EventType, guarantee: Time) -> Time:
+        """No event of a type with Vs up to here can come, go or change any more.  Reading: R37."""
+        if guarantee == BEGINNING or type_.revisable == FOREVER:
+            return BEGINNING
+        settled = plus(guarantee, -type_.revisable)
+        if type_.name in self.open_ended:
+            table = stage.relation.table
+            open_ = table.vs.view[table.ve.view > guarantee]
+            settled = min([settled, *([int(open_.min()) - 1] if len(open_) else [])])
+        return settled
+
     def sizes(self) -> Iterator[tuple[str, Size]]:
         """What each operator holds, by its place in the query."""
         for stage in self.stages:
@@ -278,11 +329,15 @@ class Dataflow:
                 yield stage.node.place or type(stage.node).__name__, stage.operator.size
 
 
+def _name(written: list[int] | None) -> tuple[int, int, int] | None:
+    return None if written is None else (written[0], written[1], written[2])
+
+
 def _closed(tables: list[Table], held: Mapping[int, list[Rows]]) -> dict[int, Rows]:
     """With what the held rows refer to, and so on."""
     closed: dict[int, Rows] = {}
     for table in reversed(tables):
-        rows = np.unique(np.concatenate([NONE, *held[id(table)]]))
+        rows = each_once(len(table), held[id(table)])
         closed[id(table)] = rows
         for column, target in zip(table.references, table.targets, strict=True):
             reached = column.view[rows]
@@ -312,22 +367,8 @@ def _nulls_matter(node: logical.Pattern, count: int) -> list[bool]:
 
 def _desugared(node: Node) -> Node:
     """ALL and ANY by their definitions.  Reading: R13."""
-    from cedr.plan.walk import map_inputs
-
     node = map_inputs(node, _desugared)
-    shared = {"place": node.place, "span": node.span}
-    match node:
-        case logical.All():
-            return logical.AtLeast(
-                len(node.parameters), node.parameters, node.scope,
-                predicates=node.predicates, disjoint=node.disjoint, **shared,
-            )
-        case logical.Any():
-            return logical.AtLeast(
-                1, node.parameters, 1, predicates=node.predicates, disjoint=node.disjoint, **shared
-            )
-        case _:
-            return node
+    return desugar_all(node) or desugar_any(node) or node
 
 
 def not_live(node: Node) -> HostError:

@@ -12,86 +12,68 @@ from cedr.runtime import index_kernels as kernels
 from cedr.runtime.growable import Rows
 
 Words = npt.NDArray[np.uint64]
+Kinds = npt.NDArray[np.int8]
+Known = tuple[Words, Words]
+"""The higher and the lower halves of the digests of all rows."""
 _SMALLEST = 1024
 
 
 class EventIndex:
-    """A mapping from digests, given by their two halves, to row numbers of 0 and more.
+    """A mapping from digests to row numbers of 0 and more; the digests themselves stand with the rows.
+
+    Nothing is removed: a row whose kind is 0 is gone, and what knew it is dropped as the index grows or is rebuilt.
 
     >>> index = EventIndex()
-    >>> high, low = np.array([7, 8, 7], np.uint64), np.array([1, 1, 1], np.uint64)
-    >>> index.insert_new(high, low, np.array([0, 1, 2])), index.find(high, low)
+    >>> known, kinds = (np.array([7, 8, 7], np.uint64), np.array([1, 1, 1], np.uint64)), np.ones(3, np.int8)
+    >>> index.insert_new(known, kinds, np.arange(3)), index.find(known, kinds, *known)
     (array([ True,  True, False]), array([0, 1, 0]))
     """
 
-    __slots__ = ("_count", "_table")
+    __slots__ = ("_table", "_taken")
 
     def __init__(self) -> None:
-        self._table = _empty(_SMALLEST)
-        self._count = 0
-
-    def __len__(self) -> int:
-        return self._count
+        self._table = np.zeros(_SMALLEST, np.uint64)
+        self._taken = 0
 
     @property
     def nbytes(self) -> int:
         """Bytes taken."""
         return self._table.nbytes
 
-    def find(self, high: Words, low: Words) -> Rows:
-        """The rows of digests, -1 where there is none."""
+    def find(self, known: Known, kinds: Kinds, high: Words, low: Words) -> Rows:
+        """The rows of digests, -1 where there is none or it is gone."""
         rows = np.empty(len(high), np.int64)
-        kernels.find(self._table, _signed(high), _signed(low), rows)
+        kernels.find(self._table, known, high, low, rows)
+        rows[rows >= 0] = np.where(kinds[rows[rows >= 0]] != 0, rows[rows >= 0], -1)
         return rows
 
-    def insert(self, high: Words, low: Words, rows: Rows) -> None:
-        """Sets the rows of digests, new or known; of equal ones the last counts."""
-        self._reserve(len(high))
-        self._count += kernels.insert(self._table, _signed(high), _signed(low), rows)
-
-    def insert_new(self, high: Words, low: Words, rows: Rows) -> npt.NDArray[np.bool_]:
-        """Sets the rows of digests that are not there yet, and says which those are; of equal ones the first."""
-        self._reserve(len(high))
-        new = np.empty(len(high), np.bool_)
-        kernels.insert_new(self._table, _signed(high), _signed(low), rows, new)
-        self._count += int(new.sum())
+    def insert_new(self, known: Known, kinds: Kinds, rows: Rows) -> npt.NDArray[np.bool_]:
+        """Put in rows whose digests are not there yet, and say which those are; of equal ones the first."""
+        self._reserve(known, kinds, len(rows))
+        new = np.empty(len(rows), np.bool_)
+        self._taken += kernels.insert_new(self._table, known, kinds, rows, new)[0]
         return new
 
-    def replace(self, high: Words, low: Words, rows: Rows) -> None:
-        """Sets the rows of digests that are there; others stay absent."""
-        kernels.replace(self._table, _signed(high), _signed(low), rows)
+    def rebuild(self, known: Known, kinds: Kinds, rows: Rows) -> None:
+        """Forget everything and put in these rows, as after the rows of a table were moved; of equal ones the first."""
+        places = _places(2 * len(rows))
+        if places <= len(self._table) <= 4 * places:
+            self._table[:] = 0
+        else:
+            self._table = np.zeros(places, np.uint64)
+        self._taken = kernels.insert_new(self._table, known, kinds, rows, np.empty(len(rows), np.bool_))[0]
 
-    def remove(self, high: Words, low: Words) -> Rows:
-        """Removes digests; the rows they had, -1 where they were not there."""
-        rows = np.empty(len(high), np.int64)
-        kernels.remove(self._table, _signed(high), _signed(low), rows)
-        self._count -= int((rows >= 0).sum())
-        return rows
-
-    def rebuild(self, high: Words, low: Words, rows: Rows) -> None:
-        """Forgets everything and sets these rows, as after the rows of a table were moved."""
-        self._table = _empty(_places(len(high)))
-        self._count = 0
-        self.insert(high, low, rows)
-
-    def _reserve(self, n: int) -> None:
+    def _reserve(self, known: Known, kinds: Kinds, n: int) -> None:
         """Room for ``n`` more, at most two thirds of the places taken."""
-        if 3 * (self._count + n) <= 2 * len(self._table):
+        if 3 * (self._taken + n) <= 2 * len(self._table):
             return
-        old, self._table = self._table, _empty(_places(self._count + n))
-        kernels.move(old, self._table)
-
-
-def _empty(places: int) -> Rows:
-    table = np.empty((places, 3), np.int64)
-    table[:, 2] = -1
-    return table
+        live = np.zeros(len(kinds), np.bool_)
+        live[(self._table[self._table != 0] & np.uint64((1 << kernels.ROW_BITS) - 1)).astype(np.int64) - 1] = True
+        rows = np.flatnonzero(live & (kinds != 0))
+        self._table = np.zeros(_places(2 * (len(rows) + n)), np.uint64)
+        self._taken = kernels.insert_new(self._table, known, kinds, rows, np.empty(len(rows), np.bool_))[0]
 
 
 def _places(count: int) -> int:
     """A power of two, at least half as many again."""
     return max(_SMALLEST, 1 << (3 * count // 2).bit_length())
-
-
-def _signed(words: Words) -> Rows:
-    return np.ascontiguousarray(words, np.uint64).view(np.int64)

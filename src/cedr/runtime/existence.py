@@ -53,16 +53,20 @@ def exists(store: Sorted, places: Places, parts: Sequence[Part], sought: Sought)
     while len(open_):
         end = np.minimum(begin + width, places.end[open_])
         for chunk in _chunks(end - begin):
-            _look(store, Places(begin[chunk], end[chunk], int((end - begin)[chunk].sum())), open_[chunk], parts,
-                  sought, found)
+            _look(
+                store,
+                Places(begin[chunk], end[chunk], int((end - begin)[chunk].sum())),
+                open_[chunk],
+                parts,
+                sought,
+                found,
+            )
         left = ~found[open_] & (end < places.end[open_])
         open_, begin, width = open_[left], end[left], width * 4
     return found
 
 
-def _look(
-    store: Sorted, places: Places, instances: Rows, parts: Sequence[Part], sought: Sought, found: Mask
-) -> None:
+def _look(store: Sorted, places: Places, instances: Rows, parts: Sequence[Part], sought: Sought, found: Mask) -> None:
     owner, place = places.expand()
     rows = store.rows[place]
     owner = instances[owner]

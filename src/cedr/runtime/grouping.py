@@ -45,9 +45,9 @@ def key_of(node: logical.Pattern) -> Key | None:
     links = [(p, *sides) for p in chosen_by if (sides := _equality(p)) is not None]
     for members in _classes([(left, right) for _, left, right in links], direct=pairs):
         found = [next((side for side in members if side[0] in bound), None) for bound in names]
-        sides = tuple(side for side in found if side is not None)
-        if len(sides) == len(names) and not (same_name and len({a for _, a in sides}) > 1):
-            return Key(sides, tuple(p for p, left, right in links if left in sides and right in sides))
+        chosen = tuple(side for side in found if side is not None)
+        if len(chosen) == len(names) and not (same_name and len({a for _, a in chosen}) > 1):
+            return Key(chosen, tuple(p for p, left, right in links if left in chosen and right in chosen))
     return None
 
 

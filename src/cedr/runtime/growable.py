@@ -14,6 +14,10 @@ Rows = npt.NDArray[np.int64]
 """Row numbers."""
 
 
+_LARGE = 1 << 25
+"""Bytes of room that are not worth giving back."""
+
+
 class Growable:
     """A one-dimensional array with room at its end.
 
@@ -72,10 +76,13 @@ class Growable:
         self.grow(n)[:] = value
 
     def keep(self, rows: Rows) -> None:
-        """Only these rows remain, in this order; what room is far too large is given back."""
+        """Only these rows remain, in this order; room that is large and far too large is given back.
+
+        Room that the next step will need again is not: memory that is touched for the first time is dear.
+        """
         kept = self.view[rows]
-        if not len(kept) <= len(self._array) <= max(16, 4 * len(kept)):
-            self._array = np.empty(max(16, len(kept)), self._array.dtype)
+        if self._array.nbytes > _LARGE and len(self._array) > 16 * len(kept):
+            self._array = np.empty(max(16, 4 * len(kept)), self._array.dtype)
         self._array[: len(kept)] = kept
         self._length = len(kept)
 

@@ -111,7 +111,7 @@ def fetch_texts(table: Numbers, kept: Bytes, source: Any, rows: Numbers, block: 
 @inlined
 def same_bytes(one: Bytes, start: Any, other: Bytes, other_start: Any, size: Any) -> bool:
     """Whether two stretches of bytes are the same."""
-    for place in range(size):  # noqa: SIM110 - compiled, this is the faster form
+    for place in range(size):
         if one[start + place] != other[other_start + place]:
             return False
     return True

@@ -1,7 +1,7 @@
-"""A hash table from digests to row numbers, in one array: high, low and row of each place, row -1 where it is free.
+"""A hash table from digests to row numbers, one word for each place: part of the digest and a row, 0 where it is free.
 
-A digest is a good hash of itself.  Places are found in blocks of events, the memory of a block fetched before it is
-needed.  Removal moves later entries back, so that no marks remain.
+A digest is a good hash of itself, and stands with its row: the part of it in the table only tells most others apart.
+Places are found in blocks of events, the memory of a block fetched before it is needed.
 """
 
 from __future__ import annotations
@@ -13,115 +13,79 @@ import numpy.typing as npt
 
 from cedr.runtime.jit import kernel
 
+Words = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.int64]
+Kinds = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.bool_]
 
 BLOCK: Final = 64
+ROW_BITS: Final = 40
+_ROW: Final = np.uint64((1 << ROW_BITS) - 1)
+_PART: Final = np.uint64(((1 << 64) - 1) ^ ((1 << ROW_BITS) - 1))
+_FREE: Final = np.uint64(0)
+_ONE: Final = np.uint64(1)
 
 
 @kernel
-def fetch(table: Numbers, high: Numbers, start: int, end: int, touched: Numbers) -> None:
-    """Reads the places where the entries of a block belong, which brings them near."""
-    mask = np.int64(len(table) - 1)
-    for index in range(start, end):
-        touched[0] |= table[high[index] & mask, 2]
+def find(table: Words, known: Any, high: Words, low: Words, out: Numbers) -> Any:
+    """The rows of digests, -1 where there is none; ``known``: both halves of the digests of all rows.
 
-
-@kernel
-def place_of(table: Numbers, high: Any, low: Any) -> Any:
-    """Where a digest is, or the free place where it would be."""
-    mask = np.int64(len(table) - 1)
-    place = high & mask
-    while table[place, 2] >= 0 and not (table[place, 0] == high and table[place, 1] == low):
-        place = (place + 1) & mask
-    return place
-
-
-@kernel
-def find(table: Numbers, high: Numbers, low: Numbers, out: Numbers) -> None:
-    """The rows of digests, -1 where there is none."""
-    touched = np.zeros(1, np.int64)
+    What it returns means nothing: it is what was fetched.
+    """
+    highs, lows = known
+    mask = np.uint64(len(table) - 1)
+    fetched = _FREE
     for start in range(0, len(high), BLOCK):
         end = min(start + BLOCK, len(high))
-        fetch(table, high, start, end, touched)
         for index in range(start, end):
-            out[index] = table[place_of(table, high[index], low[index]), 2]
+            fetched |= table[high[index] & mask]
+        for index in range(start, end):
+            out[index] = -1
+            place = high[index] & mask
+            while True:
+                entry = table[place]
+                if entry == _FREE:
+                    break
+                if ((entry ^ high[index]) & _PART) == _FREE:
+                    row = np.int64(entry & _ROW) - 1
+                    if highs[row] == high[index] and lows[row] == low[index]:
+                        out[index] = row
+                        break
+                place = (place + _ONE) & mask
+    return fetched
 
 
 @kernel
-def insert(table: Numbers, high: Numbers, low: Numbers, rows: Numbers) -> int:
-    """Sets the rows of digests; how many digests were new."""
-    touched = np.zeros(1, np.int64)
-    new = 0
-    for start in range(0, len(high), BLOCK):
-        end = min(start + BLOCK, len(high))
-        fetch(table, high, start, end, touched)
+def insert_new(table: Words, known: Any, kinds: Kinds, rows: Numbers, new: Mask) -> tuple[int, Any]:
+    """Puts in rows whose digests are not there, or only with rows of kind 0; says which, and how many places it took.
+
+    Of equal digests the first counts.  The second thing it returns means nothing: it is what was fetched.
+    """
+    highs, lows = known
+    mask = np.uint64(len(table) - 1)
+    fetched = _FREE
+    taken = 0
+    for start in range(0, len(rows), BLOCK):
+        end = min(start + BLOCK, len(rows))
         for index in range(start, end):
-            place = place_of(table, high[index], low[index])
-            if table[place, 2] < 0:
-                table[place, 0] = high[index]
-                table[place, 1] = low[index]
-                new += 1
-            table[place, 2] = rows[index]
-    return new
-
-
-@kernel
-def insert_new(table: Numbers, high: Numbers, low: Numbers, rows: Numbers, new: Mask) -> None:
-    """Sets the rows of digests that have none, and says which those are; of equal ones the first."""
-    touched = np.zeros(1, np.int64)
-    for start in range(0, len(high), BLOCK):
-        end = min(start + BLOCK, len(high))
-        fetch(table, high, start, end, touched)
+            fetched |= table[highs[rows[index]] & mask]
         for index in range(start, end):
-            place = place_of(table, high[index], low[index])
-            new[index] = table[place, 2] < 0
-            if new[index]:
-                table[place, 0] = high[index]
-                table[place, 1] = low[index]
-                table[place, 2] = rows[index]
-
-
-@kernel
-def replace(table: Numbers, high: Numbers, low: Numbers, rows: Numbers) -> None:
-    """Sets the rows of digests that have one."""
-    touched = np.zeros(1, np.int64)
-    for start in range(0, len(high), BLOCK):
-        end = min(start + BLOCK, len(high))
-        fetch(table, high, start, end, touched)
-        for index in range(start, end):
-            place = place_of(table, high[index], low[index])
-            if table[place, 2] >= 0:
-                table[place, 2] = rows[index]
-
-
-@kernel
-def remove(table: Numbers, high: Numbers, low: Numbers, out: Numbers) -> None:
-    """Removes digests; the rows they had, or -1."""
-    touched = np.zeros(1, np.int64)
-    mask = np.int64(len(table) - 1)
-    for start in range(0, len(high), BLOCK):
-        end = min(start + BLOCK, len(high))
-        fetch(table, high, start, end, touched)
-        for index in range(start, end):
-            hole = place_of(table, high[index], low[index])
-            out[index] = table[hole, 2]
-            if out[index] < 0:
-                continue
-            place = (hole + 1) & mask
-            while table[place, 2] >= 0:
-                if ((place - table[place, 0]) & mask) >= ((place - hole) & mask):  # it may stand as early as the hole
-                    table[hole, 0], table[hole, 1] = table[place, 0], table[place, 1]
-                    table[hole, 2] = table[place, 2]
-                    hole = place
-                place = (place + 1) & mask
-            table[hole, 2] = -1
-
-
-@kernel
-def move(old: Numbers, table: Numbers) -> None:
-    """Puts all entries of a table into an empty one."""
-    for slot in range(len(old)):
-        if old[slot, 2] >= 0:
-            place = place_of(table, old[slot, 0], old[slot, 1])
-            table[place, 0], table[place, 1], table[place, 2] = old[slot, 0], old[slot, 1], old[slot, 2]
+            row = rows[index]
+            high = highs[row]
+            place = high & mask
+            unknown = True
+            while True:
+                entry = table[place]
+                if entry == _FREE:
+                    taken += 1
+                    break
+                if ((entry ^ high) & _PART) == _FREE:
+                    old = np.int64(entry & _ROW) - 1
+                    if highs[old] == high and lows[old] == lows[row]:
+                        unknown = kinds[old] == 0
+                        break
+                place = (place + _ONE) & mask
+            new[index] = unknown
+            if unknown:
+                table[place] = (high & _PART) | np.uint64(row + 1)
+    return taken, fetched

@@ -13,7 +13,7 @@ import numpy as np
 
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.relation import Relation
-from cedr.runtime.segments import Segments
+from cedr.runtime.segments import Segments, in_order
 from cedr.runtime.table import Delta, Rows
 
 Digest = tuple[int, int]
@@ -24,7 +24,7 @@ Grouping = Callable[[Rows], Rows]
 
 
 class Changed(NamedTuple):
-    """Where something changed: groups and times."""
+    """Where something changed: groups and times, in this order."""
 
     groups: Rows
     times: Rows
@@ -60,7 +60,7 @@ class Input:
         """The groups of some rows; without a key all are in one."""
         return np.zeros(len(rows), dtype=np.int64) if self._grouping is None else self._grouping(rows)
 
-    def apply(self, delta: Delta) -> tuple[Changed, set[Digest]]:
+    def apply(self, delta: Delta) -> tuple[list[Changed], set[Digest]]:
         """Take in a change: where it is, and which events with several versions it concerns."""
         concerned: set[Digest] = set()
         parts = []
@@ -72,22 +72,19 @@ class Input:
                 groups = self.groups(rows)
                 if not self._nulls and len(groups) and groups.min() == 0:
                     rows, groups = rows[groups > 0], groups[groups > 0]
-                times = self.relation.table.vs.view[rows]
+                groups, times, rows = in_order(groups, self.relation.table.vs.view[rows], rows)
                 change(groups, times, rows)
                 plain = self.relation.table.plain.view[rows]
                 if not plain.all():
                     concerned |= note(rows[~plain], groups[~plain], times[~plain])
                 parts.append((groups, times))
-        if not parts:
-            return Changed(delta.added, delta.added), concerned
-        return Changed(*(np.concatenate(columns) for columns in zip(*parts, strict=True))), concerned
+        return [Changed(*part) for part in parts], concerned
 
     def where(self, digests: set[Digest]) -> Changed:
         """Where the versions of some events stand."""
-        found = [version for digest in digests for version in self.versions.get(digest, ())]
-        return Changed(
-            np.array([v.group for v in found], dtype=np.int64), np.array([v.time for v in found], dtype=np.int64)
-        )
+        found = sorted((v.group, v.time) for digest in digests for v in self.versions.get(digest, ()))
+        groups, times = np.array(found, dtype=np.int64).reshape(-1, 2).T
+        return Changed(groups.copy(), times.copy())
 
     def _note_versions(self, rows: Rows, groups: Rows, times: Rows) -> set[Digest]:
         digests = self._digests(rows)

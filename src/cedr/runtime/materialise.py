@@ -12,15 +12,13 @@ import pyarrow as pa
 
 from cedr.model.event import Event
 from cedr.runtime.relation import Hop, Relation, follow
-from cedr.runtime.table import Rows
+from cedr.runtime.table import Rows, picked
 
 
 def events_of(relation: Relation, rows: Rows) -> list[Event]:
     """Rows as events, with the events they are made of."""
     header = (column.tolist() for column in relation.table.header(rows)[:5])
     payloads = relation.payload_table.columns.payloads(relation.payload_rows(rows))
-    if not len(relation.payload_table.columns.names):
-        payloads = [Event.__dataclass_fields__["payload"].default] * len(rows)
     parts = _contributors(relation, rows)
     columns = zip(relation.id_values(rows), *header, payloads, parts, strict=True)
     return [
@@ -50,28 +48,33 @@ def _leaves(relation: Relation, hops: tuple[Hop, ...] = ()) -> Iterator[tuple[tu
         yield from _leaves(reach.target, (*hops, *reach.hops))
 
 
-CONTRIBUTOR = pa.struct([("type", pa.string()), ("id", pa.string())])
-
-
 def contributor_lists(relation: Relation, rows: Rows) -> pa.Array:
     """The primitive contributors of rows as lists of (type, id), by time within a row."""
     leaves = list(_leaves(relation))
     reached = [follow(hops, rows) for hops, _ in leaves]
     count, n = len(leaves), len(rows)
-    ids = pa.concat_arrays([leaf.ids(at)[0].texts(leaf.ids(at)[1]) for (_, leaf), at in zip(leaves, reached, strict=True)])
-    present = np.stack([at >= 0 for at in reached], axis=1) if n else np.ones((0, count), dtype=np.bool_)
-    order = np.arange(count)[None, :] * n + np.arange(n)[:, None]
-    if count > 1 and not _in_order(relation):
-        times = np.stack([leaf.table.vs.view[at] if len(leaf.table) else at for (_, leaf), at in zip(leaves, reached, strict=True)], axis=1)
-        by_time = np.argsort(np.where(present, times, np.iinfo(np.int64).max), axis=1, kind="stable")
-        order, present = (np.take_along_axis(a, by_time, axis=1) for a in (order, present))
-    taken = order[present]
-    names = pa.DictionaryArray.from_arrays(pa.array((taken // max(n, 1)).astype(np.int32)), pa.array([leaf.stream for _, leaf in leaves], pa.string()))
+    ids = pa.concat_arrays([leaf.id_texts(at) for (_, leaf), at in zip(leaves, reached, strict=True)])
+    order: Rows = np.arange(count)[None, :] * n + np.arange(n)[:, None]
+    if _in_order(relation):
+        taken, offsets = order.ravel(), np.arange(n + 1) * count
+    else:
+        taken, offsets = _by_time([leaf for _, leaf in leaves], reached, order)
+    streams = pa.array([leaf.stream for _, leaf in leaves], pa.string())
+    names = pa.DictionaryArray.from_arrays(pa.array((taken // max(n, 1)).astype(np.int8)), streams)
     values = pa.StructArray.from_arrays([names, ids.take(pa.array(taken))], ["type", "id"])
-    offsets = np.append(0, np.cumsum(present.sum(axis=1))).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), values)
+    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), values)
+
+
+def _by_time(leaves: list[Relation], reached: list[Rows], order: Rows) -> tuple[Rows, Rows]:
+    """Places of the contributors that are there, by time within each row, and where each row's begin."""
+    present = np.stack([at >= 0 for at in reached], axis=1)
+    times = np.stack([picked(leaf.table.vs, at) for leaf, at in zip(leaves, reached, strict=True)], axis=1)
+    in_time = np.argsort(np.where(present, times, np.iinfo(np.int64).max), axis=1, kind="stable")
+    there = np.take_along_axis(present, in_time, axis=1)
+    offsets: Rows = np.append(0, np.cumsum(there.sum(axis=1)))
+    return np.take_along_axis(order, in_time, axis=1)[there], offsets
 
 
 def _in_order(relation: Relation) -> bool:
-    """Whether pattern order is the order of time all the way down."""
+    """Whether pattern order is the order of time all the way down, nothing left out."""
     return relation.ordered and all(_in_order(reach.target) for reach in relation.contributors)

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from cedr.runtime.jit import kernel
+from cedr.runtime.jit import inlined, kernel
 
 Words = npt.NDArray[np.uint64]
 Bytes = npt.NDArray[np.uint8]
@@ -25,6 +25,7 @@ _LOW_SUM: Final = np.uint64(0x38495AB5)
 _FINAL_1: Final = np.uint64(0xFF51AFD7ED558CCD)
 _FINAL_2: Final = np.uint64(0xC4CEB9FE1A85EC53)
 _ZERO: Final = np.uint64(0)
+_ONE: Final = np.uint64(1)
 _FOUR: Final = np.uint64(4)
 _FIVE: Final = np.uint64(5)
 _EIGHT: Final = np.uint64(8)
@@ -35,7 +36,9 @@ _T31: Final = np.uint64(31)
 _T32: Final = np.uint64(32)
 _T33: Final = np.uint64(33)
 _T37: Final = np.uint64(37)
+_T40: Final = np.uint64(40)
 _T56: Final = np.uint64(56)
+_T63: Final = np.uint64(63)
 _DIGIT: Final = np.uint64(ord("0"))
 _LOWER_16: Final = np.uint64(0xFFFF)
 _LOWER_32: Final = np.uint64(0xFFFFFFFF)
@@ -46,6 +49,8 @@ _SIXES: Final = np.uint64(0x0606060606060606)
 _ZEROS: Final = np.uint64(0x3030303030303030)
 _TO_LETTERS: Final = np.uint64(ord("a") - ord("0") - 10)
 _PREFIX: Final = np.uint64(int.from_bytes(b"str:32:", "little"))
+_TEXT_1: Final = np.uint64(int.from_bytes(b"str:\0:", "little"))
+_TEXT_2: Final = np.uint64(int.from_bytes(b"str:\0\0:", "little"))
 _LENGTH_MADE: Final = np.uint64(39)
 
 SLACK: Final = 64
@@ -126,19 +131,64 @@ def write_bytes(scratch: Bytes, at: int, data: Bytes, start: int, size: int) -> 
     return at + size
 
 
+@inlined
+def word_at(words: Words, at: int) -> Any:
+    """Eight bytes from anywhere; those before the first are any."""
+    place = at >> 3
+    shift = np.uint64((at & 7) << 3)
+    return (words[place] >> shift) | ((words[place + 1] << (_T63 - shift)) << _ONE)
+
+
+@inlined
+def hashed_short(words: Words, start: int, size: int) -> tuple[Any, Any]:
+    """The hash of ``str:<length>:<bytes>`` of a text of less than a hundred bytes, from where it stands."""
+    if size < 10:
+        before = 6
+        prefix = _TEXT_1 | (np.uint64(48 + size) << _T32)
+    else:
+        before = 7
+        tens = size // 10
+        prefix = _TEXT_2 | (np.uint64(48 + tens) << _T32) | (np.uint64(48 + size - 10 * tens) << _T40)
+    at, behind = start - before, np.uint64(8 * before)
+    first = prefix | ((word_at(words, at) >> behind) << behind)
+    high = low = np.uint64(0)
+    length = size + before
+    for _ in range(length >> 4):
+        high, low = absorbed(high, low, first, word_at(words, at + 8))
+        at += 16
+        first = word_at(words, at)
+    rest = length & 15
+    if rest:
+        second = np.uint64(0)
+        if rest > 8:
+            gap = np.uint64((16 - rest) << 3)
+            second = (word_at(words, at + 8) << gap) >> gap
+        else:
+            gap = np.uint64((8 - rest) << 3)
+            first = (first << gap) >> gap
+        first *= _FIRST
+        high ^= ((first << _T31) | (first >> _T33)) * _SECOND
+        second *= _SECOND
+        low ^= ((second << _T33) | (second >> _T31)) * _FIRST
+    return finished(high, low, np.uint64(length))
+
+
 @kernel
 def digest_texts(data: Bytes, offsets: Numbers, scratch: Bytes, high: Words, low: Words) -> None:
     """Digests of texts: of ``str:<length>:<bytes>``.
 
     ``scratch`` has ``SLACK`` bytes more than the longest text, in all a multiple of 16; ``data`` goes on for 16 bytes.
     """
-    words = scratch.view(np.uint64)
+    words, texts = scratch.view(np.uint64), data[: len(data) // 8 * 8].view(np.uint64)
     scratch[0], scratch[1], scratch[2], scratch[3] = 115, 116, 114, 58
     for row in range(len(high)):
-        size = offsets[row + 1] - offsets[row]
+        start, size = offsets[row], offsets[row + 1] - offsets[row]
+        if size < 100:
+            high[row], low[row] = hashed_short(texts, start, size)
+            continue
         at = write_decimal(scratch, 4, np.uint64(size))
         scratch[at] = 58
-        end = write_bytes(scratch, at + 1, data, offsets[row], size)
+        end = write_bytes(scratch, at + 1, data, start, size)
         high[row], low[row] = hashed(words, end)
 
 

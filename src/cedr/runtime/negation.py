@@ -28,9 +28,7 @@ class Negation(PatternOperator):
 
     positive, negated = 0, 1
 
-    def __init__(
-        self, place: str, inputs: Sequence[Input], conjuncts: Conjuncts, disjoint: Disjoint | None
-    ) -> None:
+    def __init__(self, place: str, inputs: Sequence[Input], conjuncts: Conjuncts, disjoint: Disjoint | None) -> None:
         super().__init__(inputs)
         kept = self.inputs[self.positive].relation
         self.table = Table(None, [kept.table])

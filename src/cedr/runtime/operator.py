@@ -5,7 +5,7 @@ Paper: Section 6.  An operator is columnar and pure; it knows neither its host n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from cedr.model.time import Time
@@ -32,11 +32,17 @@ class Operator(Protocol):
     def settled(self, inputs: Sequence[Time]) -> Time:
         """Up to which Vs its rows are final, where those of its inputs are final up to the given ones."""
 
-    def needs(self, settled: Sequence[Time], line: Time) -> list[Time]:
-        """Up to which Vs rows of each input no longer bear on a row after the line, and forget what does not."""
+    def needs(self, settled: Sequence[Time], line: Time, ended: Time) -> list[Time]:
+        """Up to which Vs rows of each input no longer matter, and forget what does not.
+
+        Rows with Vs up to ``line`` do not matter, nor do those with Ve before ``ended``.
+        """
 
     def undecided(self, known: Time) -> Time | None:
         """The smallest Sync of a row that later events may still take back, by what is known up to g.  Reading: R36."""
+
+    def free_of(self, sources: Collection[int]) -> bool:
+        """Whether it holds no row of any table but those of some sources, given by their identity."""
 
     def holds(self) -> list[Rows]:
         """The rows of its inputs' tables that it holds, for each input, and those of its own table last."""

@@ -12,7 +12,7 @@ instances are found, and what header they get.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ import numpy as np
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.runtime import segment_kernels as kernels
 from cedr.runtime.beliefs import Intervals, Window, runs_of, united
-from cedr.runtime.inputs import Changed, Input
+from cedr.runtime.inputs import Changed, Digest, Input
 from cedr.runtime.operator import Size
 from cedr.runtime.relation import Relation
 from cedr.runtime.segments import Segments, Sorted, in_order
@@ -90,6 +90,8 @@ class PatternOperator(ABC):
     """For each input: how far before and after an anchor its rows bear on it."""
     endless = False
     """Whether a choice bears on all later ones of its group: CONSUME and DISJOINT."""
+    lead = 0
+    """How far after its anchor an output's Vs can lie."""
     reach = 0
     """How far back from an anchor the roots of its contributors can lie."""
 
@@ -99,6 +101,8 @@ class PatternOperator(ABC):
         self._line = BEGINNING
         """Outputs anchored up to here are forgotten."""
         self._chosen: list[Chosen] = []
+        self.final = BEGINNING
+        """Outputs anchored up to here are final once the changes at hand are taken in."""
 
     # -- what a subclass says -----------------------------------------------------------------------------------------
 
@@ -126,13 +130,14 @@ class PatternOperator(ABC):
 
     def update(self, deltas: Sequence[Delta]) -> Delta:
         """Take in the changes of all inputs; the change of the output."""
-        changed, concerned = [], set()
-        for source, delta in zip(self.inputs, deltas, strict=True):
+        changed: list[tuple[Changed, Window]] = []
+        concerned: set[Digest] = set()
+        for source, delta, window in zip(self.inputs, deltas, self.affects, strict=True):
             where, events = source.apply(delta)
-            changed.append(where)
+            changed.extend((part, window) for part in where)
             concerned |= events
         if concerned:
-            changed = [_both(c, source.where(concerned)) for c, source in zip(changed, self.inputs, strict=True)]
+            changed.extend((s.where(concerned), w) for s, w in zip(self.inputs, self.affects, strict=True))
         if self._chosen:
             self._choose_again()
         at = self._affected(changed)
@@ -140,19 +145,17 @@ class PatternOperator(ABC):
             return Delta()
         return self._difference(at, self._evaluate(at))
 
-    def _affected(self, changed: Sequence[Changed]) -> Intervals:
+    def _affected(self, changed: Sequence[tuple[Changed, Window]]) -> Intervals:
         """The intervals of anchors that changes bear on, united where they overlap."""
-        groups = np.concatenate([c.groups for c in changed])
-        if not len(groups):
-            return Intervals(groups, groups, groups)
-        low = np.concatenate([earlier(c.times, w.before) for c, w in zip(changed, self.affects, strict=True)])
-        high = np.concatenate([later(c.times, w.after) for c, w in zip(changed, self.affects, strict=True)])
+        at = Intervals(NONE, NONE, NONE)
+        for (groups, times), window in changed:
+            some = Intervals(groups, earlier(times, window.before), later(times, window.after))
+            at = Intervals(*kernels.merged(*at, *some)) if len(at.groups) else some
         if self._line > BEGINNING:
-            low = np.maximum(low, self._line + 1)
-            wanted = low <= high
-            groups, low, high = groups[wanted], low[wanted], high[wanted]
-        order = in_order(groups, low)
-        groups, low, high = groups[order], low[order], high[order]
+            low = np.maximum(at.low, self._line + 1)
+            wanted = np.flatnonzero(low <= at.high)
+            at = Intervals(at.groups[wanted], low[wanted], at.high[wanted])
+        groups, low, high = at.groups.copy(), at.low.copy(), at.high.copy()
         count = kernels.united(groups, low, high)
         return Intervals(groups[:count], low[:count], high[:count])
 
@@ -237,7 +240,8 @@ class PatternOperator(ABC):
         anchors = self.shape(self._references(rows)).anchor
         old = rows[anchors <= self._line]
         header = list(zip(*(column.tolist() for column in self.table.header(old)), strict=True))
-        named = [self._names(i, column.view[old]) for i, column in zip(self._kept(), self.table.references, strict=True)]
+        columns = zip(self._kept(), self.table.references, strict=True)
+        named = [self._names(index, column.view[old]) for index, column in columns]
         return [Chosen(*values) for values in zip(header, zip(*named, strict=True), strict=True)] if len(old) else []
 
     def resume(self, chosen: list[Chosen]) -> None:
@@ -283,55 +287,56 @@ class PatternOperator(ABC):
             groups[some] = self.inputs[index].groups(column[some])
         rows = self.table.extend(header, references)
         self.identify(references)
-        self.outputs.add(groups, self.shape(self._references(rows)).anchor, rows)
+        self.outputs.add(*in_order(groups, self.shape(self._references(rows)).anchor, rows))
 
     # -- differences --------------------------------------------------------------------------------------------------
 
     def _difference(self, at: Intervals, new: Evaluated) -> Delta:
         """What the rows of some intervals were, and what they are now."""
         store = self.outputs.sorted
-        _, place = store.locate(at.groups, at.low, at.high).expand()
+        places = store.locate(at.groups, at.low, at.high)
+        _, place = places.expand()
         old = store.rows[place]
         if not len(old):
             return Delta(NONE, self._say(new))
         gone, come = self._unmatched(old, new)
         removed = old[gone]
-        groups = self._groups_of(at, place, store)[gone]
+        groups = np.repeat(at.groups, places.counts)[gone]
         self.outputs.remove(groups, store.times[place][gone], removed)
         return Delta(removed, self._say(_taken(new, come)))
 
-    def _groups_of(self, at: Intervals, place: Rows, store: Sorted) -> Rows:
-        places = store.locate(at.groups, at.low, at.high)
-        groups: Rows = np.repeat(at.groups, places.counts)
-        return groups
-
     def _unmatched(self, old: Rows, new: Evaluated) -> tuple[Rows, Rows]:
         """The old rows that are not among the new ones, and the new ones that are not among the old."""
-        columns = [
-            np.concatenate([mine.view[old], theirs])
-            for mine, theirs in zip(
-                (*self.table.references, self.table.os, self.table.oe),
-                (*new.references, new.header.os, new.header.oe),
-                strict=True,
-            )
-        ]
+        first = self.table.references[0].view[old]
+        known = np.zeros(len(self.table.targets[0]) + 1, dtype=np.bool_)  # the last one is for -1
+        known[first] = True
+        similar = np.flatnonzero(known[new.references[0]])
+        mine = [*(column.view[old] for column in self.table.references), *self.table.header(old)[2:4]]
+        theirs = [column[similar] for column in (*new.references, new.header.os, new.header.oe)]
+        columns = [np.concatenate(both) for both in zip(mine, theirs, strict=True)]
         order = np.lexsort(columns)
         same = np.ones(max(0, len(order) - 1), dtype=np.bool_)
         for column in columns:
             ordered = column[order]
             same &= ordered[1:] == ordered[:-1]
         matched = np.zeros(len(order), dtype=np.bool_)
-        matched[1:] |= same
-        matched[:-1] |= same
-        single = order[~matched]
-        return np.sort(single[single < len(old)]), np.sort(single[single >= len(old)]) - len(old)
+        matched[order[1:][same]] = True
+        matched[order[:-1][same]] = True
+        come = np.ones(len(new.anchors), dtype=np.bool_)
+        come[similar[matched[len(old) :]]] = False
+        return np.flatnonzero(~matched[: len(old)]), np.flatnonzero(come)
 
     def _say(self, new: Evaluated) -> Rows:
         if not len(new.anchors):
             return NONE
         rows = self.table.extend(new.header, new.references)
         self.identify(new.references)
-        self.outputs.add(new.groups, new.anchors, rows)
+        final = _before(self.final, self.reach) if self.endless else self.final
+        if final > BEGINNING:  # what can no longer change need not be found again
+            open_ = np.flatnonzero(new.anchors > final)
+            self.outputs.add(*in_order(new.groups[open_], new.anchors[open_], rows[open_]))
+        else:
+            self.outputs.add(*in_order(new.groups, new.anchors, rows))
         return rows
 
     # -- what is known and what is forgotten --------------------------------------------------------------------------
@@ -340,19 +345,29 @@ class PatternOperator(ABC):
         """Rows anchored up to here are final: nothing that changes reaches back so far."""
         return min(_before(line, w.before) for line, w in zip(inputs, self.affects, strict=True))
 
-    def needs(self, settled: Sequence[Time], line: Time) -> list[Time]:
+    def needs(self, settled: Sequence[Time], line: Time, ended: Time) -> list[Time]:
         """Forget what bears on no output after the line; up to where each input's rows do not."""
-        self._line = max(self._line, self.settled(settled), line)
+        self._line = max(self._line, self.settled(settled), _before(line, self.lead))
         self.outputs.forget(_before(self._line, self.reach) if self.endless else self._line)
-        lines = [_before(self._line, w.before) for w in self.windows]
+        lines = [max(_before(self._line, w.before), self.unheard(ended)) for w in self.windows]
         for source, until in zip(self.inputs, lines, strict=True):
             source.forget(until)
         # what was chosen is known by its events, so these must be known for as long
         return [min(until, _before(self._line, self.reach)) for until in lines] if self.endless else lines
 
+    def unheard(self, ended: Time) -> Time:  # noqa: ARG002 - for those who can tell
+        """Up to which Vs no row contributes to an output whose Ve is not before some time.  Reading: R34."""
+        return BEGINNING
+
     def undecided(self, known: Time) -> Time | None:  # noqa: ARG002 - most operators decide at once
         """Nothing that later events could take back.  Reading: R36."""
         return None
+
+    def free_of(self, sources: Collection[int]) -> bool:
+        """Whether no row is held but of sources."""
+        return not len(self.outputs) and all(
+            id(source.relation.table) in sources or not (len(source.store) or source.versions) for source in self.inputs
+        )
 
     def holds(self) -> list[Rows]:
         """Rows held of each input's table, then of the own one."""
@@ -373,10 +388,6 @@ class PatternOperator(ABC):
 
 def _before(line: Time, before: int) -> Time:
     return BEGINNING if line == BEGINNING or before == FOREVER else plus(line, -before)
-
-
-def _both(one: Changed, other: Changed) -> Changed:
-    return Changed(np.concatenate([one.groups, other.groups]), np.concatenate([one.times, other.times]))
 
 
 def _taken(new: Evaluated, rows: Rows) -> Evaluated:

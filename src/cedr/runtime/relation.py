@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pyarrow as pa
 
 from cedr.expression.tree import HeaderField
 from cedr.model.identity import digest
@@ -70,6 +71,11 @@ class Relation:
         """The rows' IDs."""
         ids, at = self._ids(rows)
         return ids.values(at)
+
+    def id_texts(self, rows: Rows) -> pa.Array:
+        """The rows' IDs as texts."""
+        ids, at = self._ids(rows)
+        return ids.texts(at)
 
     def ranks(self, rows: Rows) -> Rows:
         """The rows' IDs as numbers in the same order.  Reading: R25 (ties)."""

@@ -6,7 +6,7 @@ the first Os), R19, R23, R32.  Several in a row are one operator here: rows are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from cedr.expression.tree import Attribute
 from cedr.model.modes import Valid
+from cedr.model.schema import DataType
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.plan import logical
 from cedr.runtime.expressions import columns_of, to_arrow, to_values
@@ -23,6 +24,24 @@ from cedr.runtime.relation import Frame, Reach, Relation
 from cedr.runtime.table import NONE, Delta, Header, Rows, Table
 
 Digest = tuple[int, int]
+
+
+ARROW_TYPES: dict[DataType, pa.DataType] = {
+    DataType.INTEGER: pa.int64(),
+    DataType.FLOAT: pa.float64(),
+    DataType.DECIMAL: pa.decimal128(38, 9),
+    DataType.STRING: pa.string(),
+    DataType.BOOLEAN: pa.bool_(),
+    DataType.TIMESTAMP: pa.int64(),
+    DataType.DURATION: pa.int64(),
+    DataType.DATE: pa.date32(),
+    DataType.BINARY: pa.binary(),
+    DataType.STRUCT: pa.null(),
+    DataType.LIST: pa.null(),
+    DataType.NULL: pa.null(),
+    DataType.ANY: pa.null(),
+}
+"""The Arrow type of an output column before any row of it is there."""
 
 
 class RowByRow:
@@ -35,6 +54,9 @@ class RowByRow:
         name = next((n.name for n in nodes if isinstance(n, logical.Query)), None)
         self.table = Table(None, [relation.table])
         self.relation = self._relation(relation, name)
+        if self._project is not None:  # one schema from the first step on
+            empty = {column.name: pa.array([], ARROW_TYPES[column.type]) for column in self._project.columns}
+            self.table.columns.extend(0, empty)
         self._output = Growable(np.int64)
         """For each row of the input the row made of it, -1 where there is none."""
         self._versions: dict[Digest, list[int]] = {}
@@ -49,8 +71,14 @@ class RowByRow:
         variables = {} if self._project else {n: reach.after(hop) for n, reach in relation.variables.items()}
         payload = () if self._project else (hop, *relation.payload)
         stream = relation.stream if name is None else name
-        return Relation(self.table, stream, variables, payload, (hop, *relation.identity), contributors,
-                        relation.ordered)
+        return Relation(
+            self.table, stream, variables, payload, (hop, *relation.identity), contributors, relation.ordered
+        )
+
+    @property
+    def sets_valid(self) -> bool:
+        """Whether rows get another Ve."""
+        return self._valid is not None
 
     # -- changes ------------------------------------------------------------------------------------------------------
 
@@ -145,8 +173,10 @@ class RowByRow:
         rows = rows[np.argsort(self._input.table.os.view[rows], kind="stable")]
         wanted = self._wanted(rows)
         old = self._merged.pop(digest, [])
-        kept = {(int(self.table.references[0].view[r]), int(self.table.os.view[r]), int(self.table.oe.view[r])): r
-                for r in old}
+        kept = {
+            (int(self.table.references[0].view[r]), int(self.table.os.view[r]), int(self.table.oe.view[r])): r
+            for r in old
+        }
         new = [key for key in wanted if key not in kept]
         removed = [row for key, row in kept.items() if key not in wanted]
         made = self._made_as(new)
@@ -194,7 +224,7 @@ class RowByRow:
         """What is final below is final here."""
         return inputs[0]
 
-    def needs(self, settled: Sequence[Time], line: Time) -> list[Time]:
+    def needs(self, settled: Sequence[Time], line: Time, ended: Time) -> list[Time]:
         """What is needed here is needed below; versions of events that can no longer change are forgotten."""
         final = max(settled[0], line)
         vs = self._input.table.vs.view
@@ -207,6 +237,14 @@ class RowByRow:
     def undecided(self, known: Time) -> Time | None:  # noqa: ARG002 - decided at once
         """Nothing."""
         return None
+
+    def free_of(self, sources: Collection[int]) -> bool:
+        """Whether its rows go with those of the input, and these are no source's."""
+        return not self._versions and id(self._input.table) not in sources
+
+    def clear(self) -> None:
+        """The rows of the input are gone."""
+        self._output.truncate(0)
 
     def holds(self) -> list[Rows]:
         """The versions of events that have several."""
@@ -231,5 +269,5 @@ class RowByRow:
 
     @property
     def size(self) -> Size:
-        """The rows made of others are counted where they are said."""
-        return Size(0, self.table.nbytes + self._output.nbytes)
+        """The rows made of others, until they are gone with these."""
+        return Size(len(self.table), self.table.nbytes + self._output.nbytes)

@@ -45,6 +45,15 @@ def is_sorted(values: Array) -> bool:
 
 
 @kernel
+def in_groups(groups: Array, times: Array) -> bool:
+    """Whether rows are in the order of (group, time) already."""
+    for i in range(1, len(groups)):
+        if groups[i] < groups[i - 1] or (groups[i] == groups[i - 1] and times[i] < times[i - 1]):
+            return False
+    return True
+
+
+@kernel
 def room_needed(size: Array, room: Array, groups: Array) -> int:
     """How much more space a batch, sorted by group, takes at the end of the arrays."""
     needed = 0
@@ -212,6 +221,32 @@ def copied(start: Array, size: Array, times: Array, rows: Array, new_times: Arra
             new_rows[end + k] = rows[first + k]
         start[group] = end
         end += size[group]
+
+
+@kernel
+def merged(
+    groups: Array, low: Array, high: Array, more_groups: Array, more_low: Array, more_high: Array
+) -> tuple[Array, Array, Array]:
+    """Two lists of intervals, each in the order of (group, low), as one."""
+    n, m = len(groups), len(more_groups)
+    all_groups = np.empty(n + m, dtype=np.int64)
+    all_low = np.empty(n + m, dtype=np.int64)
+    all_high = np.empty(n + m, dtype=np.int64)
+    i, j = 0, 0
+    while i < n or j < m:
+        if i == n:
+            first = False
+        elif j == m or groups[i] != more_groups[j]:
+            first = j == m or groups[i] < more_groups[j]
+        else:
+            first = low[i] <= more_low[j]
+        if first:
+            all_groups[i + j], all_low[i + j], all_high[i + j] = groups[i], low[i], high[i]
+            i += 1
+        else:
+            all_groups[i + j], all_low[i + j], all_high[i + j] = more_groups[j], more_low[j], more_high[j]
+            j += 1
+    return all_groups, all_low, all_high
 
 
 @kernel

@@ -13,6 +13,8 @@ import numpy as np
 from cedr.runtime import segment_kernels as kernels
 from cedr.runtime.table import Rows
 
+_FAR, _FEW = 1 << 44, 512
+"""Further apart than this, or fewer than this, times are sorted by comparison."""
 _SMALL = 4096
 """Below so many rows, forgetting looks at all of them every time."""
 
@@ -50,13 +52,23 @@ class Places(NamedTuple):
         return kernels.expand(self.begin, self.end, self.total)
 
 
-def in_order(groups: Rows, times: Rows) -> Rows:
-    """The order by (group, time)."""
-    if kernels.is_sorted(times):
-        first = np.arange(len(times), dtype=np.int64)
-    else:
-        first = np.argsort(times, kind="stable")
-    return kernels.stable_order(groups, first)
+def in_order(groups: Rows, times: Rows, rows: Rows) -> tuple[Rows, Rows, Rows]:
+    """Groups, times and rows in the order of (group, time)."""
+    if kernels.in_groups(groups, times):
+        return groups, times, rows
+    first = np.arange(len(times), dtype=np.int64) if kernels.is_sorted(times) else by_time(times)
+    order = kernels.stable_order(groups, first)
+    return groups[order], times[order], rows[order]
+
+
+def by_time(times: Rows) -> Rows:
+    """The order by time, stable: of times that lie close together a radix sort of a few rounds."""
+    if not len(times):
+        return np.arange(0, dtype=np.int64)
+    least, most = int(times.min()), int(times.max())
+    if most - least >= _FAR or len(times) < _FEW:
+        return np.argsort(times, kind="stable")
+    return kernels.stable_order(times - least, np.arange(len(times), dtype=np.int64))
 
 
 class Segments:
@@ -82,11 +94,9 @@ class Segments:
         return int(3 * self._start.nbytes + 2 * self._times.nbytes)
 
     def add(self, groups: Rows, times: Rows, rows: Rows) -> None:
-        """Merge rows into their groups."""
+        """Merge rows into their groups; they come in the order of (group, time)."""
         if not len(rows):
             return
-        order = in_order(groups, times)
-        groups, times, rows = groups[order], times[order], rows[order]
         self._widen(int(groups[-1]) + 1)
         if self._end + kernels.room_needed(self._size, self._room, groups) > len(self._times):
             self._make_room(groups)
@@ -97,12 +107,9 @@ class Segments:
         self._fresh += len(rows)
 
     def remove(self, groups: Rows, times: Rows, rows: Rows) -> None:
-        """Take rows out of their groups."""
+        """Take rows out of their groups; they come in the order of (group, time)."""
         if len(rows):
-            order = in_order(groups, times)
-            self._held -= kernels.take_out(
-                self._start, self._size, self._times, self._rows, groups[order], times[order], rows[order]
-            )
+            self._held -= kernels.take_out(self._start, self._size, self._times, self._rows, groups, times, rows)
 
     def forget(self, line: int) -> None:
         """Drop rows with time <= line; not each time all of them, so that the cost follows what arrives."""

@@ -5,7 +5,7 @@ Paper: Definition 8; Section 3.2, "Temporal Slicing".  Readings: R10, R21, R24, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -39,13 +39,17 @@ class Filter:
         """What is final below is final here."""
         return inputs[0]
 
-    def needs(self, settled: Sequence[Time], line: Time) -> list[Time]:  # noqa: ARG002 - it holds nothing
+    def needs(self, settled: Sequence[Time], line: Time, ended: Time) -> list[Time]:  # noqa: ARG002 - it holds nothing
         """What is needed here is needed below."""
         return [line]
 
     def undecided(self, known: Time) -> Time | None:  # noqa: ARG002 - decided at once
         """Nothing."""
         return None
+
+    def free_of(self, sources: Collection[int]) -> bool:  # noqa: ARG002 - it holds nothing
+        """Nothing is held."""
+        return True
 
     def holds(self) -> list[Rows]:
         """Nothing."""
@@ -115,6 +119,10 @@ class Slice(Filter):
             starts, ends = (self.relation.times(field, rows) for field in (start, end))
             may |= (starts < first) & (np.minimum(ends, first) > known)
         return may
+
+    def free_of(self, sources: Collection[int]) -> bool:
+        """Whether nothing waits."""
+        return not len(self._waiting) or id(self.relation.table) in sources
 
     def holds(self) -> list[Rows]:
         """What waits."""

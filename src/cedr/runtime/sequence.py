@@ -8,6 +8,7 @@ parameter chooses by the future, they are anchored at their first contributor an
 from __future__ import annotations
 
 from collections.abc import Sequence as Several
+from itertools import pairwise
 
 import numpy as np
 
@@ -37,6 +38,7 @@ class Sequence(Composite):
         self._timely = self._timely_parameters()
         after = FOREVER if self.endless else scope
         if self._forward:
+            self.lead = scope
             self.affects = [Window(scope, 0)] * count
             self.windows = [Window(0, scope)] * count
         else:
@@ -53,14 +55,15 @@ class Sequence(Composite):
         step = -1 if not self._forward else 1
         order = list(range(len(self.parameters)))[::step]
         found = self._anchored(asked, order[0])
-        for previous, index in zip(order, order[1:], strict=False):
+        for previous, index in pairwise(order):
             found = self._extended(asked, found, previous, index)
         return Found([column for column in found.columns if column is not None], found.owner)
 
     def _anchored(self, asked: Asked, index: int) -> _Partial:
         store = asked.inputs[index]
         owner, place = store.locate(*asked.at).expand()
-        partial = self._filtered(asked, _Partial([None] * len(self.parameters), owner), index, store.rows[place])
+        begun = _Partial([None] * len(self.parameters), owner, place)
+        partial = self._filtered(asked, begun, index, store.rows[place])
         if not self._forward and index in self._quick(asked):
             times = self.parameters.times(index, partial.column(index))
             same = (partial.owner[1:] == partial.owner[:-1]) & (times[1:] == times[:-1])
@@ -77,7 +80,7 @@ class Sequence(Composite):
         passing = self.parameters.pass_(columns, index)
         if passing is not None:
             keep = passing if keep is None else keep & passing
-        partial = _Partial(columns, partial.owner)
+        partial = _Partial(columns, partial.owner, partial.anchors)
         return partial if keep is None or keep.all() else partial.take(keep)
 
     def _extended(self, asked: Asked, partial: _Partial, previous: int, index: int) -> _Partial:
@@ -112,7 +115,7 @@ class Sequence(Composite):
         last = len(self.parameters) - 1
         low = earlier(times(last, partial.column(last)), self.scope)
         if previous == last and last in quick:
-            low = np.maximum(low, self._before(asked.inputs[last], groups, near))
+            low = np.maximum(low, self._before(asked.inputs[last], groups, near, partial.anchors))
         places = store.locate(groups, low, near - 1)
         if index in quick:
             nearest = self.parameters.selections[index] is Selection.LAST
@@ -130,17 +133,19 @@ class Sequence(Composite):
         free = [i for i in modes.selects() if modes.free(i)]
         if self._forward:
             return frozenset(i for i in free if i == last)
-        first, latest = (
-            {i for i in free if modes.selections[i] is mode} for mode in (Selection.FIRST, Selection.LAST)
-        )
+        first, latest = ({i for i in free if modes.selections[i] is mode} for mode in (Selection.FIRST, Selection.LAST))
         return frozenset(latest | (first & {0, last}))
 
-    def _before(self, store: Sorted, groups: Rows, times: Rows) -> Rows:
+    def _before(self, store: Sorted, groups: Rows, times: Rows, places: Rows) -> Rows:
         """The time of the row before some rows of a store; rows at the same time do not count."""
-        places = store.locate(groups, np.full(len(times), -FOREVER), times - 1)
-        before: Rows = np.full(len(times), -FOREVER)
-        some = places.counts > 0
-        before[some] = store.times[places.end[some] - 1]
+        has = places > store.start[groups]
+        before: Rows = np.where(has, store.times[places - 1], -FOREVER)
+        tied = np.flatnonzero(before == times)
+        if len(tied):
+            earlier_ones = store.locate(groups[tied], np.full(len(tied), -FOREVER), times[tied] - 1)
+            some = earlier_ones.counts > 0
+            before[tied] = -FOREVER
+            before[tied[some]] = store.times[earlier_ones.end[some] - 1]
         return before
 
     def _cluster(self, store: Sorted, groups: Rows, places: Places, at: Rows) -> Places:
@@ -171,8 +176,11 @@ class Sequence(Composite):
             high = own - 1
         else:
             low = own + 1
-            high = modes.times(index + 1, rows[index + 1]) - 1 if index < last else later(
-                modes.times(0, rows[0]), self.scope)
+            high = (
+                modes.times(index + 1, rows[index + 1]) - 1
+                if index < last
+                else later(modes.times(0, rows[0]), self.scope)
+            )
         groups, store = asked.at.groups[found.owner], asked.inputs[index]
         others = [(modes.relations[i], column) for i, column in enumerate(rows) if i != index]
         sought = Sought(modes.relations[index], modes.conjuncts, modes.variables[index], known=asked.known)
@@ -212,6 +220,7 @@ class Smaller:
         self._rows = rows
 
     def __call__(self, owner: Rows, candidates: Rows) -> Mask:
+        """Which candidates do."""
         ranks = self._relation.ranks(np.concatenate([self._rows[owner], candidates]))
         smaller: Mask = ranks[len(owner) :] < ranks[: len(owner)]
         return smaller
@@ -220,8 +229,8 @@ class Smaller:
 class _Partial:
     """Instances that are being found: a column for each parameter seen so far."""
 
-    def __init__(self, columns: list[Rows | None], owner: Rows) -> None:
-        self.columns, self.owner = columns, owner
+    def __init__(self, columns: list[Rows | None], owner: Rows, anchors: Rows) -> None:
+        self.columns, self.owner, self.anchors = columns, owner, anchors
 
     def column(self, index: int) -> Rows:
         """The rows of a parameter."""
@@ -231,7 +240,8 @@ class _Partial:
 
     def take(self, chosen: Rows | Mask | slice) -> _Partial:
         """Some of the instances."""
-        return _Partial([None if c is None else c[chosen] for c in self.columns], self.owner[chosen])
+        columns = [None if c is None else c[chosen] for c in self.columns]
+        return _Partial(columns, self.owner[chosen], self.anchors[chosen])
 
 
 def _joined(parts: list[_Partial]) -> _Partial:
@@ -239,4 +249,4 @@ def _joined(parts: list[_Partial]) -> _Partial:
         None if some[0] is None else np.concatenate([c for c in some if c is not None])
         for some in zip(*(p.columns for p in parts), strict=True)
     ]
-    return _Partial(columns, np.concatenate([p.owner for p in parts]))
+    return _Partial(columns, *(np.concatenate([getattr(p, name) for p in parts]) for name in ("owner", "anchors")))

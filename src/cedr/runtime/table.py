@@ -7,14 +7,15 @@ them, and drops what nobody holds when it is compacted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cedr.model.time import FOREVER
 from cedr.runtime.columns import Columns
+from cedr.runtime.derived import Derived
 from cedr.runtime.growable import Growable
 from cedr.runtime.identity import MadeIds, TextIds
 
@@ -50,15 +51,32 @@ class Header(NamedTuple):
 
     def take(self, rows: Rows | Mask) -> Header:
         """The header of some of the rows."""
-        return Header(*(column[rows] for column in self))
+        vs = self.vs[rows]
+        os, rt = (vs if column is self.vs else column[rows] for column in (self.os, self.rt))
+        return Header(vs, self.ve[rows], os, _taken(self.oe, rows), rt, _taken(self.plain, rows))
+
+
+def _taken(column: NDArray[Any], rows: Rows | Mask) -> NDArray[Any]:
+    """Some values of a column; of a constant one they stay constant."""
+    taken = column[rows]
+    return np.broadcast_to(column[0], taken.shape) if column.strides == (0,) and len(column) else taken
 
 
 def plain_header(vs: Rows, ve: Rows, rt: Rows) -> Header:
     """The header of rows that one run of beliefs gives: Os = Vs, Oe = FOREVER.  Reading: R10."""
-    return Header(vs, ve, vs, np.full(len(vs), FOREVER), rt, np.ones(len(vs), dtype=np.bool_))
+    n = (len(vs),)
+    return Header(vs, ve, vs, np.broadcast_to(np.int64(FOREVER), n), rt, np.broadcast_to(np.True_, n))
 
 
-def picked(column: Growable, rows: Rows) -> Rows:
+def each_once(size: int, rows: Iterable[Rows]) -> Rows:
+    """All of some row numbers below a size, each once, in order."""
+    held = np.zeros(size, dtype=np.bool_)
+    for some in rows:
+        held[some] = True
+    return np.flatnonzero(held)
+
+
+def picked(column: Growable | Derived, rows: Rows) -> Rows:
     """Values of a column; of a row that is -1 any value, also where the table has no rows at all."""
     found: Rows = column.view[rows] if len(column) else np.zeros(len(rows), dtype=np.int64)
     return found
@@ -73,8 +91,9 @@ class Table:
     """
 
     def __init__(self, ids: TextIds | MadeIds | None, targets: Sequence[Table] = ()) -> None:
-        self.vs, self.ve, self.os, self.oe, self.rt = (Growable(np.int64) for _ in range(5))
-        self.plain = Growable(np.bool_)
+        self.vs, self.ve = Growable(np.int64), Growable(np.int64)
+        self.os, self.oe, self.rt = Derived(self.vs, np.int64), Derived(FOREVER, np.int64), Derived(self.vs, np.int64)
+        self.plain = Derived(1, np.bool_)
         self.targets = tuple(targets)
         self.references = [Growable(np.int64) for _ in targets]
         self.ids = ids
@@ -86,8 +105,10 @@ class Table:
     def extend(self, header: Header, references: Sequence[Rows] = ()) -> Rows:
         """Append rows; their numbers.  IDs and payload are appended by the caller."""
         first = len(self.vs)
-        for column, values in zip(self._header, header, strict=True):
-            column.extend(values)
+        self.vs.extend(header.vs)
+        self.ve.extend(header.ve)
+        for derived, values in zip(self._derived, header[2:], strict=True):
+            derived.extend(values, header.vs)
         for column, values in zip(self.references, references, strict=True):
             column.extend(values)
         return np.arange(first, len(self.vs), dtype=np.int64)
@@ -101,22 +122,45 @@ class Table:
 
     def header(self, rows: Rows) -> Header:
         """The header columns of some rows."""
-        return Header(*(column.view[rows] for column in self._header))
+        vs, ve = self.vs.view[rows], self.ve.view[rows]
+        os, oe, rt, plain = (column.view if column.implicit else column.view[rows] for column in self._derived)
+        return Header(
+            vs,
+            ve,
+            vs if self.os.implicit else os,
+            np.broadcast_to(np.int64(FOREVER), (len(vs),)) if self.oe.implicit else oe,
+            vs if self.rt.implicit else rt,
+            np.broadcast_to(np.True_, (len(vs),)) if self.plain.implicit else plain,
+        )
 
     def keep(self, rows: Rows) -> None:
         """Drop all rows but these, which are numbered anew in this order."""
-        for column in (*self._header, *self.references):
+        for column in (self.vs, self.ve, *self.references):
             column.keep(rows)
+        for derived in self._derived:
+            derived.keep(rows)
         if self.ids is not None:
             self.ids.keep(rows)
         self.columns.keep(rows)
 
+    def clear(self) -> None:
+        """Drop all rows; the room stays."""
+        for column in self._all:
+            column.truncate(0)
+        if self.ids is not None:
+            self.ids.keep(NONE)
+        self.columns.keep(NONE)
+
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        own = sum(column.nbytes for column in (*self._header, *self.references))
+        own = sum(column.nbytes for column in self._all)
         return own + self.columns.nbytes + (0 if self.ids is None else self.ids.nbytes)
 
     @property
-    def _header(self) -> tuple[Growable, ...]:
-        return self.vs, self.ve, self.os, self.oe, self.rt, self.plain
+    def _derived(self) -> tuple[Derived, ...]:
+        return self.os, self.oe, self.rt, self.plain
+
+    @property
+    def _all(self) -> list[Growable | Derived]:
+        return [self.vs, self.ve, *self._derived, *self.references]

@@ -18,9 +18,15 @@ def later(times: Rows, duration: int) -> Rows:
         return times
     if duration == FOREVER:
         return np.full(len(times), FOREVER)
+    if duration > 0 and int(times.max()) <= FOREVER - duration:
+        plainly: Rows = times + duration
+        return plainly
     if duration > 0:
         moved: Rows = np.where(times > FOREVER - duration, FOREVER, times + min(duration, FOREVER))
         return moved
+    if int(times.min()) >= BEGINNING - duration and int(times.max()) < FOREVER:
+        back: Rows = times + duration
+        return back
     reached = times < BEGINNING - duration
     return np.where(times == FOREVER, FOREVER, np.where(reached, BEGINNING, times - np.where(reached, 0, -duration)))
 

@@ -5,7 +5,7 @@ Paper: Section 3.3.2, "Negation".  Readings: R15, R16, R36.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -104,6 +104,11 @@ class Unless(_Scoped):
         rough = self._rough(self.inputs[0].groups(rows))
         return np.ones(len(rows), dtype=np.bool_) if rough is None else ~rough
 
+    def free_of(self, sources: Collection[int]) -> bool:
+        """What waits for a decision is held too."""
+        waits = len(self._pending) and id(self.kept.table) not in sources
+        return not waits and super().free_of(sources)
+
     def holds(self) -> list[Rows]:
         """What waits for a decision is held too."""
         first, *rest = super().holds()
@@ -123,6 +128,7 @@ class UnlessNth(_Scoped):
         super().__init__(node, inputs, conjuncts)
         span = scope(node.first) or 0
         reach = node.scope if node.scope == FOREVER else node.scope - 1
+        self.lead = node.scope
         before = span if span == FOREVER else span - 1
         self.affects = [Window(0, 0), Window(reach, before)]
         self.windows = [Window(0, 0), Window(before, reach)]

@@ -1,0 +1,45 @@
+"""Messages of streams that nobody reads: judged as far as each tells by itself, and not kept.
+
+Readings: R33 (they raise h), R37, R39, R41.  Whether such a message is a duplicate, or uses a key again, is not known.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cedr.consistency.batch import EventBatch
+from cedr.consistency.candidates import candidates_in
+from cedr.consistency.ledger import Ledger
+from cedr.model.dead_letter import misfit
+from cedr.model.stream import Insert, default_key
+
+
+class Unread:
+    """Takes what is not kept."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def take_batch(self, batch: EventBatch, position: int) -> None:
+        """The rows of a batch."""
+        ledger = self._ledger
+        good = candidates_in(batch, ledger.providers.of(batch.provider))
+        if good.any():
+            ledger.high = max(ledger.high, int(batch.os[good].max() if not good.all() else batch.os.max()))
+        rest = np.flatnonzero(~good)
+        for row, message in zip(rest.tolist(), batch.inserts(rest), strict=True):
+            fault = batch.fault(row) if batch.unfit is not None else None
+            if fault is None:
+                self.take(message, position + row)
+            else:
+                ledger.letters.bury(fault, message, position + row)
+
+    def take(self, message: Insert, position: int) -> None:
+        """One insert."""
+        fault = misfit(message) or self._ledger.untimely(message)
+        if fault is not None:
+            self._ledger.letters.bury(fault, message, position)
+            return
+        self._ledger.high = max(self._ledger.high, message.event.occurrence_start)
+        if message.lineage_key != default_key(message.event):
+            self._ledger.unread_keys = True

@@ -1,0 +1,97 @@
+"""Small runs on which the columnar engine once said something else than the naive one.
+
+Found by ``tests/properties/test_engine.py`` and ``make exhaustive``; each in its smallest form.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
+from cedr.model.time import FOREVER
+from cedr.plan.compile import compile_text
+from cedr.testing.histories import small_catalog
+from tests.consistency.comparing import Course, Switch, compare
+from tests.semantics.stepping import message
+
+CATALOG = small_catalog("A", "B")
+LEVELS = (STRONG, MIDDLE, WEAK, ConsistencyLevel(Bound(1), Bound(2)))
+
+
+def numbered(line: str) -> str:
+    """A payload for an event line: its number is its value, so that rows show which events they bind."""
+    return f"{line} k=1 v={line.split()[1][-1]} s=a"
+
+
+def same(
+    pattern: str, arrived: str, levels: tuple[ConsistencyLevel, ...] = LEVELS, course: Course | None = None
+) -> None:
+    """Messages between slashes, one a step; all have one key."""
+    lines = arrived.split(" / ")
+    batches = [[message(x if x.startswith(("guarantee", "retract")) else numbered(x))] for x in lines]
+    plan = compile_text(f"EVENT Q WHEN {pattern}", CATALOG).queries["Q"].plan
+    compare(plan, levels, CATALOG, batches, course or Course())
+
+
+CONSUMED = (
+    ("SEQUENCE(FIRST A x CONSUME, B y CONSUME, 3)", "A a0 1 / B b1 2 / B b3 4"),
+    ("SEQUENCE(A x, A y, 3) DISJOINT", "A a0 1 / A a1 2 / A a3 4"),
+    ("ALL(A x CONSUME, B y CONSUME, 3)", "A a0 1 / B b1 2 / A a3 4"),
+    ("SEQUENCE(A x, B y, 2) DISJOINT", "A a0 1 / A a1 1 / B b2 2 / B b3 3"),
+    ("ALL(A x CONSUME, B y, 2)", "A a0 1 / B b3 3 / B b1 2 / A a2 3"),
+    ("ALL(A x CONSUME, B y, 2)", "A a0 1 / B b3 3 / B b1 2 / B b2 2 / guarantee 4"),
+    ("CANCEL-WHEN(SEQUENCE(FIRST A x CONSUME, A y, 3), B z)", "A a0 1 / A a1 2 / A a3 4"),
+    (
+        "SEQUENCE(FIRST A x CONSUME, A y, B z CONSUME, 3)",
+        "A a0 1 / A a1 2 / B b3 4 / guarantee 2 / B b2 3 / guarantee 4",
+    ),
+)
+
+
+@pytest.mark.parametrize("tail", ["", " WHERE CorrelationKey(k, EQUAL)"], ids=["", "keyed"])
+@pytest.mark.parametrize(("pattern", "arrived"), CONSUMED)
+def test_what_an_earlier_batch_consumed_stays_consumed(pattern: str, arrived: str, tail: str) -> None:
+    """Readings: R26 to R28."""
+    same(pattern + tail, arrived)
+
+
+UNDECIDED = (
+    ("UNLESS(B x, A y, 4)", "B b1 1 / A a1 8 @7 / guarantee 2"),
+    ("SEQUENCE(A x, LAST B y, 2)", "A a1 1 / B b1 2 / A a3 5 / A a4 9 / guarantee 2"),
+    ("UNLESS(SEQUENCE(A x, LAST B y, 2), A z, 2)", "A a0 1 / B b1 2 / A a9 9 / guarantee 2 / B b2 3"),
+)
+
+
+@pytest.mark.parametrize(("pattern", "arrived"), UNDECIDED)
+def test_what_is_undecided_holds_the_guarantee_back_at_every_level(pattern: str, arrived: str) -> None:
+    """Reading: R36: the rules are the same for all levels, also where M has let go of the event."""
+    same(pattern, arrived)
+
+
+def test_what_was_frozen_stays_frozen() -> None:
+    """Reading: R38: after a switch to a longer memory."""
+    course = Course(switches={2: [Switch(0, MIDDLE)]})
+    same("ALL(A x, B y, 2)", "B b1 3 / A a1 9 / A a2 2 / A a3 10", (WEAK,), course)
+    same("SEQUENCE(A x, B y, 2)", "A a1 1 / A a2 9 / B b1 2 / A a3 10", (WEAK,), course)
+
+
+def test_a_row_that_changes_its_bindings_is_replaced() -> None:
+    """Readings: R12, R25: a0 is earlier at x; b2 and a3 stay an output, but a3 stands for z now."""
+    same("ATLEAST(2, FIRST A x, B y, A z, 2)", "B b1 1 / B b2 2 / A a3 4 / A a0 1")
+
+
+def test_first_looks_both_ways() -> None:
+    """Readings: R25, R34: a0 is earlier than a3 for b1, though the two are further apart than the scope."""
+    same("ALL(FIRST A x, B y, 2)", "B b1 2 / A a3 4 / A a0 1")
+
+
+def test_two_scopes_are_remembered_for_unless_with_a_number() -> None:
+    """Readings: R16, R34: the row of a2, [3, 5), is not frozen at m = 4."""
+    same("UNLESS(A x, B y, 1, 2)", "A a0 1 / A a3 4 / A a1 1 / A a2 1")
+    same("UNLESS(A x, B y, 1, 2)", "A a0 1 / A a2 4 / guarantee 1 / B b1 2")
+
+
+def test_a_retraction_before_its_insert_waits_without_raising_h() -> None:
+    """Readings: R33, R41: that its event lies before m does not mean that it was forgotten."""
+    level = ConsistencyLevel(Bound(FOREVER), Bound(1))
+    same("ANY(A x, B y)", "A a3 5 / B b4 4 / retract A/a2@0 ve=8 / A a2 1..11 @0", (level,))
