@@ -76,8 +76,12 @@ def revised(revisable: int) -> st.SearchStrategy[Arrival]:
 
 @st.composite
 def promising_too_much(draw: st.DrawFn) -> Arrival:
-    """Messages by detours with guarantees anywhere, true or not.  Reading: R39."""
-    batches = draw(plain().flatmap(some.retraction_paths).flatmap(some.arrival_orders))
+    """Messages by detours with guarantees anywhere, true or not.  Reading: R39.
+
+    Under keys of their own: by a default key an event that never came is taken for one that is forgotten.
+    """
+    found = draw(plain().flatmap(some.retraction_paths).flatmap(some.arrival_orders))
+    batches = [[replace(m, lineage_key=f"own {m.lineage_key}") for m in batch] for batch in found]
     times = st.one_of(st.none(), st.none(), st.integers(0, 7))
     return Arrival(PLAIN, [[m for x in batch for m in _with(x, draw(times))] for batch in batches])
 

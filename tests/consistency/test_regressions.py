@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
+from cedr.model.schema import Catalog
 from cedr.model.time import FOREVER
 from cedr.plan.compile import compile_text
 from cedr.testing.histories import small_catalog
@@ -15,6 +16,7 @@ from tests.consistency.comparing import Course, Switch, compare
 from tests.semantics.stepping import message
 
 CATALOG = small_catalog("A", "B")
+REVISABLE = small_catalog("A", "B", revisable=FOREVER)
 LEVELS = (STRONG, MIDDLE, WEAK, ConsistencyLevel(Bound(1), Bound(2)))
 
 
@@ -24,13 +26,17 @@ def numbered(line: str) -> str:
 
 
 def same(
-    pattern: str, arrived: str, levels: tuple[ConsistencyLevel, ...] = LEVELS, course: Course | None = None
+    pattern: str,
+    arrived: str,
+    levels: tuple[ConsistencyLevel, ...] = LEVELS,
+    course: Course | None = None,
+    catalog: Catalog = CATALOG,
 ) -> None:
     """Messages between slashes, one a step; all have one key."""
     lines = arrived.split(" / ")
     batches = [[message(x if x.startswith(("guarantee", "retract")) else numbered(x))] for x in lines]
-    plan = compile_text(f"EVENT Q WHEN {pattern}", CATALOG).queries["Q"].plan
-    compare(plan, levels, CATALOG, batches, course or Course())
+    plan = compile_text(f"EVENT Q WHEN {pattern}", catalog).queries["Q"].plan
+    compare(plan, levels, catalog, batches, course or Course())
 
 
 CONSUMED = (
@@ -95,3 +101,8 @@ def test_a_retraction_before_its_insert_waits_without_raising_h() -> None:
     """Readings: R33, R41: that its event lies before m does not mean that it was forgotten."""
     level = ConsistencyLevel(Bound(FOREVER), Bound(1))
     same("ANY(A x, B y)", "A a3 5 / B b4 4 / retract A/a2@0 ve=8 / A a2 1..11 @0", (level,))
+
+
+def test_a_version_behind_the_memory_still_closes_an_earlier_one() -> None:
+    """Readings: R4, R10, R34: the version of 2 would begin at 4, and is closed at 4."""
+    same("ANY(A x, B y)", "A a9 4 / B b1 1..2 @4 / A a8 4 / B b1 4..4 @2", catalog=REVISABLE)

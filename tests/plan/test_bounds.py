@@ -123,10 +123,10 @@ STATE = {
     "ATMOST(2, A a, 5 minutes)": ("5 minutes behind the guarantee", "20 minutes behind the newest Sync"),
     "UNLESS(A a, B b, 1, 5 minutes)": ("5 minutes behind the guarantee", "20 minutes behind the newest Sync"),
     "ALL(FIRST A a, B b, 5 minutes)": ("15 minutes behind the guarantee", "25 minutes behind the newest Sync"),
-    "SEQUENCE(R r, B b, 5 minutes)": ("1 hour 5 minutes behind the guarantee", "15 minutes behind the newest Sync"),
+    "SEQUENCE(R r, B b, 5 minutes)": ("1 hour 5 minutes behind the guarantee", "1 hour 5 minutes behind the guarantee"),
     "SEQUENCE(S s, B b, 5 minutes)": (
         "for ever: an input is REVISABLE without FOR",
-        "15 minutes behind the newest Sync",
+        "for ever: an input is REVISABLE without FOR",
     ),
     "SEQUENCE(A a, B b, FOREVER)": ("for ever: the scope has no bound", "for ever: the scope has no bound"),
     "SEQUENCE(A a CONSUME, B b, 5 minutes)": ("5 minutes behind the guarantee", "5 minutes behind the guarantee"),

@@ -39,6 +39,7 @@ class EventBatch:
     """
 
     __slots__ = (
+        "bare",
         "closes",
         "ids",
         "keys",
@@ -70,13 +71,15 @@ class EventBatch:
         self.provider = provider
         self.ids = _texts(id, "id")
         self.vs, self.without_time = _times(vs, "vs")
-        self.ve = _times_or(ve, "ve", np.full(len(self.vs), FOREVER))
+        always = np.broadcast_to(np.int64(FOREVER), (len(self.vs),))
+        self.ve = _times_or(ve, "ve", always)
         self.os = _times_or(os, "os", self.vs)
         self.closes = oe is not None
-        self.oe = _times_or(oe, "oe", np.full(len(self.vs), FOREVER))
+        self.oe = _times_or(oe, "oe", always)
         self.keys = None if keys is None else _texts(keys, "keys")
         self.payload = {name: _whole(column) for name, column in (payload or {}).items()}
         self.unfit: Mask | None = _either(self.without_time, _nulls(self.ids))
+        self.bare = ve is None and os is None and oe is None and keys is None and self.unfit is None
         columns = {"id": self.ids, "ve": self.ve, "os": self.os, "oe": self.oe, **self.payload}
         if self.keys is not None:
             columns["keys"] = self.keys

@@ -71,6 +71,8 @@ def rows_of_inserts(messages: Sequence[tuple[int, Insert]], codes: Mapping[str |
 def candidates_in(batch: EventBatch, guarantee: Time) -> Mask:
     """Which rows of a batch are candidates."""
     vs, ve, os = batch.vs, batch.ve, batch.os
+    if batch.bare and int(vs.min()) > max(guarantee, BEGINNING) and int(vs.max()) < FOREVER:
+        return np.broadcast_to(np.True_, (len(vs),))
     found: Mask = (os > guarantee) & (vs < FOREVER) & (ve >= vs)
     if guarantee == BEGINNING:
         found &= os > BEGINNING

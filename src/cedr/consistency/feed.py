@@ -23,11 +23,13 @@ from cedr.model.lineage import lineages_of
 from cedr.model.stream import Insert, Retract
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.growable import Growable
+from cedr.runtime.runs import together
 from cedr.runtime.table import Delta
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
+_NONE: Rows = np.empty(0, dtype=np.int64)
 HELD: Final = 0
 """A plain event that is not admitted yet."""
 SHOWN: Final = 1
@@ -57,7 +59,7 @@ class _Stream:
         return view
 
     def arrived(self, rows: Rows, cedr_time: Time) -> None:
-        self.statuses()[rows] = HELD
+        self.statuses()[together(rows)] = HELD
         self.fresh.append((rows, cedr_time))
         self.held += len(rows)
 
@@ -66,19 +68,25 @@ class _Stream:
         due: list[Rows] = []
         starts = self.source.table.os.view
         for rows, cedr_time in self.fresh:
-            sync = starts[rows]
-            early = sync <= frontier
-            if early.all():
+            sync = starts[together(rows)]
+            if not len(rows) or int(sync.max()) <= frontier:
                 due.append(rows)
             else:
+                early = sync <= frontier
                 due.append(rows[early])
                 self.queue.add(sync[~early], rows[~early], cedr_time)
         self.fresh = []
-        due.append(self.queue.take(frontier))
-        found: Rows = np.concatenate(due)
+        if len(self.queue):
+            due.append(self.queue.take(frontier))
+        found: Rows = due[0] if len(due) == 1 else np.concatenate([_NONE, *due])
         status = self.statuses()
-        found = found[status[found] == HELD]  # a plain event may have become a story meanwhile
-        status[found] = SHOWN
+        places = together(found) if len(due) == 1 else found
+        held = status[places] == HELD
+        if held.all():
+            status[places] = SHOWN
+        else:  # a plain event may have become a story meanwhile
+            found = found[held]
+            status[found] = SHOWN
         self.held -= len(found)
         return found
 

@@ -65,7 +65,7 @@ class Forgetting:
             later = ends > end
             source.by_end.add(ends[later], due[later])
             due = due[~later]
-        return np.concatenate([due, source.by_end.take(end)]) if len(source.by_end) else due
+        return np.sort(np.concatenate([due, source.by_end.take(end)])) if len(source.by_end) else due
 
     def _stories(self, source: Source, line: Time, end: Time) -> None:
         due = [*self._due(self._by_start, source, line), *self._due(self._by_end, source, end)]

@@ -19,7 +19,7 @@ from cedr.consistency.voice import Thresholds, Voice
 from cedr.model.event import Event
 from cedr.model.level import ConsistencyLevel
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
-from cedr.plan.bounds import consumes
+from cedr.plan.bounds import consumes, revisable
 from cedr.plan.lifetimes import lifetime
 from cedr.plan.logical import Node, walk
 from cedr.runtime.dataflow import Dataflow
@@ -38,7 +38,9 @@ class Monitor:
         self.dataflow = Dataflow(plan, arrivals.table)
         arrivals.open_ended.update(self.dataflow.open_ended)
         self.voice = Voice(self.dataflow.relation)
-        self._lifetime = FOREVER if any(consumes(node) for node in walk(plan)) else lifetime(plan)
+        by_guarantees = revisable(plan) > 0 or any(consumes(node) for node in walk(plan))
+        self._lifetime = FOREVER if by_guarantees else lifetime(plan)
+        """How long rows live; FOREVER also where memory must not forget: old choices and versions bear on new ones."""
         self._line: Time = BEGINNING
         self.spoken: Time = BEGINNING
         self.waiting: ConsistencyLevel | None = None

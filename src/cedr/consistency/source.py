@@ -21,7 +21,8 @@ from cedr.model.time import FOREVER
 from cedr.runtime.events import EventIndex
 from cedr.runtime.growable import Growable
 from cedr.runtime.identity import TextIds
-from cedr.runtime.runs import Runs, Uniform
+from cedr.runtime.runs import Runs, Uniform, together
+from cedr.runtime.segment_kernels import is_sorted
 from cedr.runtime.table import Header, Table
 
 Rows = NDArray[np.int64]
@@ -127,6 +128,7 @@ class Source:
 
         All of the batch is appended, what is not new as rows that nobody needs: as a rule there are none.
         """
+        first = len(self.table)
         self.ids.extend(batch.ids)
         payload = batch.payload
         if isinstance(payload, Mapping):
@@ -140,7 +142,10 @@ class Source:
         new = self._index(numbers)
         if new.all():
             self.plain += len(new)
-            self.by_start.add(batch.vs.copy(), numbers)  # the given array is not ours
+            if is_sorted(batch.vs):
+                self.by_start.add_span(self.table.vs, first, first + len(new))
+            else:
+                self.by_start.add(batch.vs.copy(), numbers)  # the given array is not ours
         else:
             self.kind.view[numbers[~new]] = GONE
             self.plain += int(np.count_nonzero(new))
@@ -229,7 +234,7 @@ class Source:
     def forget_rows(self, rows: Rows) -> None:
         """Plain events are known no longer."""
         self._lose(rows)
-        self.kind.view[rows] = GONE
+        self.kind.view[together(rows)] = GONE
 
     def forget_story(self, story: Story) -> Rows:
         """A story is known no longer; its rows."""

@@ -25,7 +25,9 @@ class Unread:
         ledger = self._ledger
         good = candidates_in(batch, ledger.providers.of(batch.provider))
         if good.any():
-            ledger.high = max(ledger.high, int(batch.os[good].max() if not good.all() else batch.os.max()))
+            ledger.high = max(ledger.high, int((batch.os if good.all() else batch.os[good]).max()))
+        if good.all():
+            return
         rest = np.flatnonzero(~good)
         for row, message in zip(rest.tolist(), batch.inserts(rest), strict=True):
             fault = batch.fault(row) if batch.unfit is not None else None

@@ -26,6 +26,8 @@ DEAD_LETTERS: Mapping[str, str] = {
     "retraction-without-insert": "retracts a key that never came (R41)",
     "lengthening-retraction": "would move an end later (R3)",
     "revision-too-late": "revises an event later than its type allows (R37)",
+    "null-id": "is a row of a columnar batch without an ID",
+    "null-time": "is a row of a columnar batch without a time",
     "removal-too-late": "removes a modification that a level with finite memory has forgotten (R34)",
 }
 """What is wrong with a message that becomes a dead letter."""
@@ -39,6 +41,10 @@ ELSEWHERE: Mapping[str, str] = {
     "batch-not-positive": "a run was asked to take less than one message at a time",
     "no-state": "the host oracle keeps no state that could be stored",
     "restore-too-late": "a run had taken messages already when it was to be restored",
+    "unknown-column": "a table of events has no column of the name that was given",
+    "wrong-column-type": "a column of events cannot be an ID, or a time",
+    "unequal-columns": "the columns of a batch of events are not equally long",
+    "unknown-state-version": "the state was stored by another version, in a form that is not known",
     "no-messages": "a warning: no message has a type that the query names",
     "types-not-declared": "a note: without declared types, names are not checked",
     "cannot-read": "a file is not there, or cannot be read",

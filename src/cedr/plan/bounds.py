@@ -205,16 +205,16 @@ def state_held(node: Node, level: ConsistencyLevel) -> Length:
     """How long an event stays in the operator's state.  Readings: R34, R37.
 
     By guarantees: the largest Vs of its versions + scope + d, where d is how long its type is revisable; three times w
-    where FIRST or LAST in ALL and ATLEAST look both ways.  With a finite M, input that no unfrozen row can depend on goes
-    earlier: M + scope behind the newest Sync, twice w also for ATMOST and UNLESS'.  Consumption bears on later choices,
-    so there input is forgotten by guarantees only.
+    where FIRST or LAST in ALL and ATLEAST look both ways.  With a finite M, input that no unfrozen row can depend on
+    goes earlier: M + scope behind the newest Sync, twice w for ATMOST and UNLESS'.  Consumption bears on later choices,
+    and versions of an event on each other, so there input is forgotten by guarantees only.
     """
     if own_scope(node) is None:
         held = revisable(node) if isinstance(node, AtLeast | Any) else 0
         return Length(held, _behind(held, "the guarantee", node)) if held else Length(0, "none")
     held = plus(_reach(node, finite_memory=False), revisable(node))
     memory = level.memory
-    if memory.duration == FOREVER or consumes(node):
+    if memory.duration == FOREVER or consumes(node) or revisable(node):
         return Length(held, _behind(held, "the guarantee", node))
     reach = _reach(node, finite_memory=True)
     remembered = plus(memory.duration, reach)

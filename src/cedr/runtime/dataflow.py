@@ -194,7 +194,8 @@ class Dataflow:
     def forget(self, guarantee: Time, line: Time, ended: Time) -> dict[str, Time]:
         """Forget what can no longer bear on an output: by the guarantee (R37) and by memory (R34).
 
-        By memory, rows of the output with Vs up to ``line`` do not matter, nor do those with Ve before ``ended``.  Gives for each event type up to which Vs its rows are not needed any more.
+        By memory, rows of the output with Vs up to ``line`` do not matter, nor do those with Ve before ``ended``.
+        Gives for each event type up to which Vs its rows are not needed any more.
         """
         for stage in self.stages:
             stage.settled = self._settled(stage, guarantee)

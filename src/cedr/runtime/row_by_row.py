@@ -224,7 +224,7 @@ class RowByRow:
         """What is final below is final here."""
         return inputs[0]
 
-    def needs(self, settled: Sequence[Time], line: Time, ended: Time) -> list[Time]:
+    def needs(self, settled: Sequence[Time], line: Time, ended: Time) -> list[Time]:  # noqa: ARG002 - as all do
         """What is needed here is needed below; versions of events that can no longer change are forgotten."""
         final = max(settled[0], line)
         vs = self._input.table.vs.view
