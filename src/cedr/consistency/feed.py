@@ -80,7 +80,7 @@ class _Stream:
             due.append(self.queue.take(frontier))
         found: Rows = due[0] if len(due) == 1 else np.concatenate([_NONE, *due])
         status = self.statuses()
-        places = together(found) if len(due) == 1 else found
+        places = together(found)
         held = status[places] == HELD
         if held.all():
             status[places] = SHOWN
@@ -284,7 +284,7 @@ class Feed:
 
     def holds(self, source: Source, rows: Rows) -> Mask:
         """Which plain events are not admitted yet."""
-        mask: Mask = self._stream(source).statuses()[rows] == HELD
+        mask: Mask = self._stream(source).statuses()[together(rows)] == HELD
         return mask
 
     def holds_story(self, story: Story) -> bool:
@@ -294,7 +294,7 @@ class Feed:
 
     def forgot(self, source: Source, rows: Rows, story: Story | None = None) -> None:
         """The rows of forgotten events."""
-        self._stream(source).statuses()[rows] = OUT
+        self._stream(source).statuses()[together(rows)] = OUT
         if story is not None:
             told = self._told.pop(story)
             self._refused.difference_update(story.said[index].serial for index in told.refused)

@@ -17,6 +17,7 @@ from cedr.consistency.revisions import Story
 from cedr.consistency.source import PLAIN, Source
 from cedr.model.stream import Insert
 from cedr.model.time import FOREVER, Time
+from cedr.runtime.runs import together
 
 Rows = NDArray[np.int64]
 _Heap = list[tuple[Time, int, Story]]
@@ -44,7 +45,7 @@ class Forgetting:
         source.spared = []
         if not len(rows):
             return
-        plain = source.kind.view[rows] == PLAIN
+        plain = source.kind.view[together(rows)] == PLAIN
         rows = rows if plain.all() else rows[plain]
         waiting = [feed.holds(source, rows) for feed in self._ledger.listeners if feed.held]
         held = np.any(waiting, axis=0) if waiting else None
@@ -65,7 +66,7 @@ class Forgetting:
             later = ends > end
             source.by_end.add(ends[later], due[later])
             due = due[~later]
-        return np.sort(np.concatenate([due, source.by_end.take(end)])) if len(source.by_end) else due
+        return np.concatenate([due, source.by_end.take(end)]) if len(source.by_end) else due
 
     def _stories(self, source: Source, line: Time, end: Time) -> None:
         due = [*self._due(self._by_start, source, line), *self._due(self._by_end, source, end)]

@@ -96,10 +96,9 @@ def _of(part: _Gathered, number: int) -> _Gathered:
 
 def _sorted(pieces: list[tuple[Rows, Rows]]) -> Sorted:
     size = np.array([len(times) for times, _ in pieces], dtype=np.int64)
-    start = np.cumsum(size) - size
     empty = np.empty(0, dtype=np.int64)
     times = np.concatenate([empty, *(times for times, _ in pieces)])
-    return Sorted(start, size, times, np.concatenate([empty, *(rows for _, rows in pieces)]))
+    return Sorted.of(size, times, np.concatenate([empty, *(rows for _, rows in pieces)]))
 
 
 class Held(NamedTuple):

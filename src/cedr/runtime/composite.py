@@ -95,7 +95,7 @@ class Composite(PatternOperator):
 
         Reading: R36.  Asked of what is known up to g.
         """
-        groups = np.unique(np.concatenate([np.arange(len(s.store.sorted.start)) for s in self.inputs]))
+        groups = np.unique(np.concatenate([np.arange(len(s.store.sorted.pieces)) for s in self.inputs]))
         low = np.full(len(groups), plus(plus(known, -self.scope), -self.scope))
         found = self._evaluate(Intervals(groups.astype(np.int64), low, np.full(len(groups), FOREVER)), known)
         open_ = np.zeros(len(found.anchors), dtype=np.bool_)

@@ -14,9 +14,18 @@ from cedr.runtime.growable import Growable, Rows
 from cedr.runtime.jit import kernel
 
 
+@kernel
+def is_run(rows: Rows) -> bool:
+    """Whether each row follows the one before."""
+    for place in range(1, len(rows)):
+        if rows[place] != rows[0] + place:
+            return False
+    return True
+
+
 def together(rows: Rows) -> Rows | slice:
-    """Rows that are in their order, each once, as a slice where none is left out: what is faster to take."""
-    if len(rows) and int(rows[-1]) - int(rows[0]) + 1 == len(rows):
+    """Rows as a slice where each follows the one before, which is faster to take."""
+    if len(rows) and int(rows[-1]) - int(rows[0]) + 1 == len(rows) and rows[0] >= 0 and is_run(rows):
         return slice(int(rows[0]), int(rows[-1]) + 1)
     return rows
 

@@ -1,4 +1,4 @@
-"""Compiled loops over segments: pieces of two arrays, one piece for each group, sorted by time, with room to grow."""
+"""Compiled loops over segments: one piece of the entries for each group, sorted by time, with room to grow."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ import numpy as np
 from cedr.runtime.jit import kernel
 
 Array = np.ndarray[Any, np.dtype[np.int64]]
+
+START, SIZE, ROOM = 0, 1, 2
+"""The columns of pieces: where a group's entries begin, how many there are, and how many fit."""
+TIME, ROW = 0, 1
+"""The columns of entries.  What is read together lies together: one line of the cache instead of two."""
 
 
 @kernel
@@ -54,8 +59,8 @@ def in_groups(groups: Array, times: Array) -> bool:
 
 
 @kernel
-def room_needed(size: Array, room: Array, groups: Array) -> int:
-    """How much more space a batch, sorted by group, takes at the end of the arrays."""
+def room_needed(pieces: Array, groups: Array) -> int:
+    """How much more space a batch, sorted by group, takes at the end of the entries."""
     needed = 0
     i = 0
     while i < len(groups):
@@ -63,53 +68,51 @@ def room_needed(size: Array, room: Array, groups: Array) -> int:
         j = i
         while j < len(groups) and groups[j] == group:
             j += 1
-        total = size[group] + (j - i)
-        if total > room[group]:
+        total = pieces[group, SIZE] + (j - i)
+        if total > pieces[group, ROOM]:
             needed += max(4, 2 * total)
         i = j
     return needed
 
 
 @kernel
-def put_in(
-    start: Array, size: Array, room: Array, times: Array, rows: Array, end: int, groups: Array, at: Array, new: Array
-) -> int:
-    """Merge a batch, sorted by (group, time), into the segments; the new end of what is used of the arrays."""
+def put_in(pieces: Array, entries: Array, end: int, groups: Array, at: Array, new: Array) -> int:
+    """Merge a batch, sorted by (group, time), into the pieces; the new end of what is used of the entries."""
     i = 0
     while i < len(groups):
         group = groups[i]
         j = i
         while j < len(groups) and groups[j] == group:
             j += 1
-        held, total = size[group], size[group] + (j - i)
-        if total > room[group]:
-            old = start[group]
+        first, held = pieces[group, START], pieces[group, SIZE]
+        total = held + (j - i)
+        if total > pieces[group, ROOM]:
             for k in range(held):
-                times[end + k] = times[old + k]
-                rows[end + k] = rows[old + k]
-            start[group] = end
-            room[group] = max(4, 2 * total)
-            end += room[group]
-        first = start[group]
+                entries[end + k, TIME] = entries[first + k, TIME]
+                entries[end + k, ROW] = entries[first + k, ROW]
+            first = end
+            pieces[group, START] = end
+            pieces[group, ROOM] = max(4, 2 * total)
+            end += pieces[group, ROOM]
         last, place, k = first + held - 1, first + total - 1, j - 1
         while k >= i:
-            if last >= first and times[last] > at[k]:
-                times[place] = times[last]
-                rows[place] = rows[last]
+            if last >= first and entries[last, TIME] > at[k]:
+                entries[place, TIME] = entries[last, TIME]
+                entries[place, ROW] = entries[last, ROW]
                 last -= 1
             else:
-                times[place] = at[k]
-                rows[place] = new[k]
+                entries[place, TIME] = at[k]
+                entries[place, ROW] = new[k]
                 k -= 1
             place -= 1
-        size[group] = total
+        pieces[group, SIZE] = total
         i = j
     return end
 
 
 @kernel
-def take_out(start: Array, size: Array, times: Array, rows: Array, groups: Array, at: Array, old: Array) -> int:
-    """Remove rows from their segments, a batch sorted by (group, time); how many were found."""
+def take_out(pieces: Array, entries: Array, groups: Array, at: Array, old: Array) -> int:
+    """Remove rows from their pieces, a batch sorted by (group, time); how many were found."""
     removed = 0
     i = 0
     while i < len(groups):
@@ -117,54 +120,54 @@ def take_out(start: Array, size: Array, times: Array, rows: Array, groups: Array
         j = i
         while j < len(groups) and groups[j] == group:
             j += 1
-        if group >= len(start):
+        if group >= len(pieces):
             i = j
             continue
-        first, end = start[group], start[group] + size[group]
+        first = pieces[group, START]
+        end = first + pieces[group, SIZE]
         least = end
         for k in range(i, j):
             low, high = first, end
             while low < high:
                 middle = (low + high) // 2
-                if times[middle] < at[k]:
+                if entries[middle, TIME] < at[k]:
                     low = middle + 1
                 else:
                     high = middle
-            while low < end and times[low] == at[k]:
-                if rows[low] == old[k]:
-                    rows[low] = -1
+            while low < end and entries[low, TIME] == at[k]:
+                if entries[low, ROW] == old[k]:
+                    entries[low, ROW] = -1
                     least = min(least, low)
                     break
                 low += 1
         place = least
         for k in range(least, end):
-            if rows[k] >= 0:
-                times[place] = times[k]
-                rows[place] = rows[k]
+            if entries[k, ROW] >= 0:
+                entries[place, TIME] = entries[k, TIME]
+                entries[place, ROW] = entries[k, ROW]
                 place += 1
         removed += end - place
-        size[group] = place - first
+        pieces[group, SIZE] = place - first
         i = j
     return removed
 
 
 @kernel
-def locate(
-    start: Array, size: Array, times: Array, groups: Array, low: Array, high: Array, begin: Array, end: Array
-) -> int:
+def locate(pieces: Array, entries: Array, groups: Array, low: Array, high: Array, begin: Array, end: Array) -> int:
     """For each group the places [begin, end) with low <= time <= high; the sum of their numbers."""
     total = 0
     for i in range(len(groups)):
         group = groups[i]
-        if group < 0 or group >= len(start) or low[i] > high[i]:
+        if group < 0 or group >= len(pieces) or low[i] > high[i]:
             begin[i] = 0
             end[i] = 0
             continue
-        left, right = start[group], start[group] + size[group]
+        left = pieces[group, START]
+        right = left + pieces[group, SIZE]
         stop = right
         while left < right:
             middle = (left + right) // 2
-            if times[middle] < low[i]:
+            if entries[middle, TIME] < low[i]:
                 left = middle + 1
             else:
                 right = middle
@@ -172,7 +175,7 @@ def locate(
         right = stop
         while left < right:
             middle = (left + right) // 2
-            if times[middle] <= high[i]:
+            if entries[middle, TIME] <= high[i]:
                 left = middle + 1
             else:
                 right = middle
@@ -195,32 +198,33 @@ def expand(begin: Array, end: Array, total: int) -> tuple[Array, Array]:
 
 
 @kernel
-def forget(start: Array, size: Array, room: Array, times: Array, line: int) -> int:
+def forget(pieces: Array, entries: Array, line: int) -> int:
     """Drop from every group what is not after the line; how many rows went."""
     gone = 0
-    for group in range(len(start)):
-        count, first = 0, start[group]
-        while count < size[group] and times[first + count] <= line:
+    for group in range(len(pieces)):
+        count, first = 0, pieces[group, START]
+        while count < pieces[group, SIZE] and entries[first + count, TIME] <= line:
             count += 1
         if count:
-            start[group] += count
-            size[group] -= count
-            room[group] -= count
+            pieces[group, START] += count
+            pieces[group, SIZE] -= count
+            pieces[group, ROOM] -= count
             gone += count
     return gone
 
 
 @kernel
-def copied(start: Array, size: Array, times: Array, rows: Array, new_times: Array, new_rows: Array) -> None:
-    """Copy all segments side by side into other arrays, without spare room."""
+def copied(pieces: Array, entries: Array, target: Array) -> None:
+    """Copy all pieces side by side to other entries, without spare room."""
     end = 0
-    for group in range(len(start)):
-        first = start[group]
-        for k in range(size[group]):
-            new_times[end + k] = times[first + k]
-            new_rows[end + k] = rows[first + k]
-        start[group] = end
-        end += size[group]
+    for group in range(len(pieces)):
+        first = pieces[group, START]
+        for k in range(pieces[group, SIZE]):
+            target[end + k, TIME] = entries[first + k, TIME]
+            target[end + k, ROW] = entries[first + k, ROW]
+        pieces[group, START] = end
+        pieces[group, ROOM] = pieces[group, SIZE]
+        end += pieces[group, SIZE]
 
 
 @kernel

@@ -22,15 +22,34 @@ _SMALL = 4096
 class Sorted(NamedTuple):
     """Rows sorted by (group, time), as the searches take them."""
 
-    start: Rows
-    size: Rows
-    times: Rows
-    rows: Rows
+    pieces: Rows
+    entries: Rows
+
+    @property
+    def times(self) -> Rows:
+        """The time of each place."""
+        return self.entries[:, kernels.TIME]
+
+    @property
+    def rows(self) -> Rows:
+        """The row of each place."""
+        return self.entries[:, kernels.ROW]
+
+    @property
+    def start(self) -> Rows:
+        """The first place of each group."""
+        return self.pieces[:, kernels.START]
+
+    @classmethod
+    def of(cls, sizes: Rows, times: Rows, rows: Rows) -> Sorted:
+        """Groups of given sizes, one after another."""
+        pieces = np.stack([np.cumsum(sizes) - sizes, sizes, sizes], axis=1)
+        return cls(pieces, np.stack([times, rows], axis=1))
 
     def locate(self, groups: Rows, low: Rows, high: Rows) -> Places:
         """The places with low <= time <= high in each group."""
         begin, end = np.empty_like(groups), np.empty_like(groups)
-        total = kernels.locate(self.start, self.size, self.times, groups, low, high, begin, end)
+        total = kernels.locate(self.pieces, self.entries, groups, low, high, begin, end)
         return Places(begin, end, total)
 
 
@@ -75,7 +94,8 @@ class Segments:
     """A sorted store that changes."""
 
     def __init__(self) -> None:
-        self._start, self._size, self._room, self._times, self._rows = (np.empty(0, np.int64) for _ in range(5))
+        self._pieces = np.zeros((0, 3), dtype=np.int64)
+        self._entries = np.zeros((0, 2), dtype=np.int64)
         self._end = 0
         self._held = 0
         self._fresh = 0
@@ -86,70 +106,70 @@ class Segments:
     @property
     def sorted(self) -> Sorted:
         """The rows as they stand."""
-        return Sorted(self._start, self._size, self._times, self._rows)
+        return Sorted(self._pieces, self._entries)
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return int(3 * self._start.nbytes + 2 * self._times.nbytes)
+        return int(self._pieces.nbytes + self._entries.nbytes)
 
     def add(self, groups: Rows, times: Rows, rows: Rows) -> None:
         """Merge rows into their groups; they come in the order of (group, time)."""
         if not len(rows):
             return
         self._widen(int(groups[-1]) + 1)
-        if self._end + kernels.room_needed(self._size, self._room, groups) > len(self._times):
+        if self._end + kernels.room_needed(self._pieces, groups) > len(self._entries):
             self._make_room(groups)
-        self._end = kernels.put_in(
-            self._start, self._size, self._room, self._times, self._rows, self._end, groups, times, rows
-        )
+        self._end = kernels.put_in(self._pieces, self._entries, self._end, groups, times, rows)
         self._held += len(rows)
         self._fresh += len(rows)
 
     def remove(self, groups: Rows, times: Rows, rows: Rows) -> None:
         """Take rows out of their groups; they come in the order of (group, time)."""
         if len(rows):
-            self._held -= kernels.take_out(self._start, self._size, self._times, self._rows, groups, times, rows)
+            self._held -= kernels.take_out(self._pieces, self._entries, groups, times, rows)
 
     def forget(self, line: int) -> None:
         """Drop rows with time <= line; not each time all of them, so that the cost follows what arrives."""
         if self._held <= _SMALL or self._fresh * 4 >= self._held:
-            self._held -= kernels.forget(self._start, self._size, self._room, self._times, line)
+            self._held -= kernels.forget(self._pieces, self._entries, line)
             self._fresh = 0
 
     def all_rows(self) -> Rows:
         """The rows of all groups."""
-        times, rows = np.empty(self._held, dtype=np.int64), np.empty(self._held, dtype=np.int64)
-        kernels.copied(self._start.copy(), self._size, self._times, self._rows, times, rows)
-        return rows
+        entries = np.empty((self._held, 2), dtype=np.int64)
+        kernels.copied(self._pieces.copy(), self._entries, entries)
+        return entries[:, kernels.ROW]
 
     def renumber(self, new_rows: Rows, new_groups: Rows | None) -> None:
         """Rows, and groups unless None, got other numbers; a group of -1 holds nothing any more."""
-        times, rows = np.empty(self._held, dtype=np.int64), np.empty(self._held, dtype=np.int64)
-        kernels.copied(self._start, self._size, self._times, self._rows, times, rows)
-        self._times, self._rows, self._end = times, new_rows[rows], self._held
+        entries = np.empty((self._held, 2), dtype=np.int64)
+        kernels.copied(self._pieces, self._entries, entries)
+        entries[:, kernels.ROW] = new_rows[entries[:, kernels.ROW]]
+        self._entries, self._end = entries, self._held
         if new_groups is not None:
-            kept = np.full(len(self._start), -1)
+            kept = np.full(len(self._pieces), -1)
             known = min(len(kept), len(new_groups))
             kept[:known] = new_groups[:known]
-            used = kept >= 0
-            start, size = self._start[used], self._size[used]
-            count = int(kept.max(initial=-1)) + 1
-            self._start, self._size = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
-            self._start[kept[used]], self._size[kept[used]] = start, size
-        self._room = self._size.copy()
+            used = np.flatnonzero(kept >= 0)
+            pieces = np.zeros((int(kept.max(initial=-1)) + 1, 3), dtype=np.int64)
+            pieces[kept[used]] = self._pieces[used]
+            self._pieces = pieces
 
     def _widen(self, groups: int) -> None:
-        if groups > len(self._start):
-            more = max(groups, 2 * len(self._start)) - len(self._start)
-            self._start, self._size, self._room = (
-                np.concatenate([old, np.zeros(more, dtype=np.int64)]) for old in (self._start, self._size, self._room)
-            )
+        if groups > len(self._pieces):
+            more = max(groups, 2 * len(self._pieces)) - len(self._pieces)
+            self._pieces = np.concatenate([self._pieces, np.zeros((more, 3), dtype=np.int64)])
 
     def _make_room(self, groups: Rows) -> None:
         """Move everything to larger arrays; the spare room of pieces is not copied."""
-        self._room[:] = self._size
-        spare = kernels.room_needed(self._size, self._room, groups)
-        times, rows = (np.empty(64 + 2 * (self._held + spare), dtype=np.int64) for _ in range(2))
-        kernels.copied(self._start, self._size, self._times, self._rows, times, rows)
-        self._times, self._rows, self._end = times, rows, self._held
+        spare = kernels.room_needed(_without_room(self._pieces), groups)
+        entries = np.empty((64 + 2 * (self._held + spare), 2), dtype=np.int64)
+        kernels.copied(self._pieces, self._entries, entries)
+        self._entries, self._end = entries, self._held
+
+
+def _without_room(pieces: Rows) -> Rows:
+    pieces = pieces.copy()
+    pieces[:, kernels.ROOM] = pieces[:, kernels.SIZE]
+    return pieces

@@ -13,9 +13,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cedr.runtime.growable import Growable, Rows
+from cedr.runtime.runs import together
 from cedr.runtime.text_kernels import SLACK, gather, total_size
 
 _LARGEST_32 = 2**31 - 1
+_LARGE = 1 << 20
+"""So many bytes of room are held on to."""
 
 
 class Texts:
@@ -85,9 +88,22 @@ class Texts:
 
     def keep(self, rows: Rows) -> None:
         """Only these rows remain, in this order."""
+        places = together(rows)
+        if isinstance(places, slice) and self._data.nbytes <= max(
+            _LARGE, 16 * len(self._data) * len(rows) // len(self)
+        ):
+            self._keep_run(places)
+            return
         kept = Texts()
         kept.extend_from(self.data, self.offsets, rows)
         self._data, self._offsets = kept._data, kept._offsets
+
+    def _keep_run(self, places: slice) -> None:
+        """Only these texts remain, which stand one behind the other."""
+        offsets = self.offsets[places.start : places.stop + 1]
+        first, last = int(offsets[0]), int(offsets[-1])
+        self._offsets.truncate(_moved(self._offsets.view, offsets - first))
+        self._data.truncate(_moved(self._data.view, self._data.view[first:last]))
 
     def take(self, rows: Rows, present: npt.NDArray[np.bool_] | None = None) -> pa.Array:
         """The texts of these rows as an Arrow array: of strings, or of large ones where these need it.
@@ -107,6 +123,11 @@ class Texts:
         """The texts of these rows in UTF-8."""
         data, offsets = self.data, self.offsets
         return [data[offsets[row] : offsets[row + 1]].tobytes() for row in rows.tolist()]
+
+
+def _moved(to: npt.NDArray[Any], values: npt.NDArray[Any]) -> int:
+    to[: len(values)] = values
+    return len(values)
 
 
 def bitmap(present: npt.NDArray[np.bool_]) -> pa.Buffer:
