@@ -130,6 +130,33 @@ def test_a_retraction_of_an_event_that_never_came_does_not_raise_h() -> None:
     assert (arrivals.high, arrivals.ignored) == (2, 0)
 
 
+def test_what_nobody_reads_is_judged_and_not_kept() -> None:
+    """Readings: R33, R37, R39, R41."""
+    arrivals = Arrivals(CATALOG, reads={"A": frozenset({"x"})})
+    arrivals.receive(
+        [
+            Guarantee(1),
+            EventBatch("R", ["a", "b", None, "d"], [5, 1, 6, None]),
+            insert(primitive("R", "e", 2, occurrence_start=9)),
+            insert(primitive("R", "f", 12), "K"),
+            EventBatch("A", ["a"], [3], payload={"x": [1], "y": [2]}),
+            insert(primitive("A", "b", 4, payload=Payload({"x": 5, "z": 6}))),
+            insert(primitive("A", "b", 4, payload=Payload({"x": 5, "z": 6}))),
+            Retract("R/a@5", valid_end=20),
+            Retract("K", valid_end=21),
+        ]
+    )
+    assert [(d.code, d.position) for d in arrivals.dead_letters(final=True)] == [
+        ("broken-guarantee", 3),
+        ("null-id", 4),
+        ("null-time", 5),
+        ("revision-too-late", 6),
+    ]
+    assert (arrivals.high, arrivals.rows_held, list(arrivals.tables)) == (20, 2, ["A"])
+    assert (arrivals.counts.received, arrivals.counts.duplicates) == (12, 1)
+    assert arrivals.table("A").columns.payloads(np.arange(2)) == [Payload({"x": 1}), Payload({"x": 5})]
+
+
 def test_a_saved_state_of_another_version_is_refused() -> None:
     for segments in ({}, {"meta": b'{"version":2}'}):
         with pytest.raises(StreamError, match="unknown-state-version"):

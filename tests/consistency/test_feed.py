@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import given
@@ -236,6 +237,27 @@ def test_a_feed_shows_the_admitted_part_of_a_history_as_far_as_it_is_known(
         if world.arrivals.guarantee > BEGINNING and data.draw(st.booleans()):
             world.forget(world.arrivals.guarantee - 4 - data.draw(st.integers(0, 3)))
             world.compare()
+
+
+@given(detours(), st.sampled_from((None, frozenset({"k"}), frozenset[str]())), st.data())
+def test_what_is_not_read_changes_nothing_of_what_is(
+    batches: list[list[Message]], attributes: frozenset[str] | None, data: st.DataObject
+) -> None:
+    all_read, some_read = Arrivals(HISTORIES), Arrivals(HISTORIES, reads={"A": attributes})
+    feeds = [Feed(all_read), Feed(some_read)]
+    for batch in batches:
+        columns = data.draw(st.lists(st.booleans(), min_size=len(batch), max_size=len(batch)))
+        shown = []
+        for feed, arrivals in zip(feeds, (all_read, some_read), strict=True):
+            arrivals.receive(in_batches(batch, columns))
+            feed.admit(arrivals.guarantee)
+            rows = feed.live().get("A", np.empty(0, dtype=np.int64))
+            kept = some_read.ledger.source("A").kept
+            shown.append([replace(e, payload=kept(e.payload)) for e in events_at(arrivals, "A", rows)])
+        assert Counter(shown[0]) == Counter(shown[1])
+        assert all_read.guarantee == some_read.guarantee
+        assert all_read.counts.received == some_read.counts.received
+        assert list(some_read.tables) == ["A"]
 
 
 def test_the_removal_of_a_modification_before_the_line_is_a_dead_letter_of_its_feed() -> None:

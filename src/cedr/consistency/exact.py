@@ -23,7 +23,7 @@ from cedr.model.identity import digest
 from cedr.model.lineage import Lineage
 from cedr.model.stream import Insert, LineageKey, Retract, default_key
 from cedr.model.sync import sync_of
-from cedr.model.time import FOREVER, Time
+from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.identity import TextIds
 
 Words = NDArray[np.uint64]
@@ -264,12 +264,12 @@ class Exact:
             self.begin_waiting(waiting)
 
     def _unread(self, message: Retract) -> bool:
-        """Whether a retraction is about an event that nobody reads."""
+        """Whether a retraction is about an event that nobody reads, and is taken to have been there."""
         streams = [stream for stream, _ in names_in(message.lineage_key)]
         if not streams or any(map(self._ledger.reads, streams)):
             return False
-        if message.occurrence_end is not None and message.valid_end is None:
-            self._ledger.high = max(self._ledger.high, message.occurrence_end)
+        ends = [end for end in (message.occurrence_end, message.valid_end) if end is not None]
+        self._ledger.high = max(self._ledger.high, min(ends, default=BEGINNING))  # Sync, or before it
         return True
 
     def _late(self, waiting: Waiting) -> bool:

@@ -1,7 +1,8 @@
 """Which events are known no longer.
 
 Reading: R37: an event goes as a whole, by the largest Vs of its versions.  Where Ve is read, not before g has reached
-it and all that was said, for that may be said again.  What waits for admission at some level stays.  The cost follows what is forgotten, not what is known.
+it and all that was said, for that may be said again.  What waits for admission at some level stays.  The cost follows
+what is forgotten, not what is known.
 """
 
 from __future__ import annotations

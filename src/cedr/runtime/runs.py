@@ -17,10 +17,10 @@ from cedr.runtime.jit import kernel
 @kernel
 def is_run(rows: Rows) -> bool:
     """Whether each row follows the one before."""
-    for place in range(1, len(rows)):
-        if rows[place] != rows[0] + place:
-            return False
-    return True
+    wrong = 0
+    for place in range(len(rows)):
+        wrong |= rows[place] ^ (rows[0] + place)
+    return wrong == 0
 
 
 def together(rows: Rows) -> Rows | slice:
