@@ -12,10 +12,11 @@ from functools import cache
 from random import Random
 
 from cedr.consistency.pipeline import Pipeline
+from cedr.evaluation.hosts import said_by
 from cedr.model.event import Event, primitive
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
 from cedr.model.schema import Catalog, DataType, EventType
-from cedr.model.stream import Guarantee, Message, insert
+from cedr.model.stream import Change, Guarantee, Message, insert
 from cedr.model.time import FOREVER, Time
 from cedr.plan.compile import compile_text
 from cedr.semantics.evaluate import evaluate
@@ -91,8 +92,10 @@ def costs(levels: Sequence[ConsistencyLevel], stream: Stream) -> list[Cost]:
     """One run of the columnar engine at all the levels."""
     engine = Pipeline(PLAN, levels, TYPES)
     blocking, state, output, retractions = ([0] * len(levels) for _ in range(4))
+    told: list[list[Change]] = [[] for _ in levels]
     for time, batch in enumerate(stream.batches, 1):
         for of, changes in enumerate(engine.step(batch, time)):
+            told[of].extend(changes.to_changes())
             output[of] += changes.inserts + changes.retractions
             retractions[of] += changes.retractions
         for of, measures in enumerate(engine.measures()):
@@ -104,7 +107,7 @@ def costs(levels: Sequence[ConsistencyLevel], stream: Stream) -> list[Cost]:
     right = {row.id: row for row in evaluate(PLAN, tables)}
     wrong = []
     for of in range(len(levels)):
-        said = {row.id: row for row in engine.said(of)}
+        said = {row.id: row for row in said_by(told[of], len(stream.batches))}
         wrong.append(tuple((said | right)[name] for name in sorted(said.keys() ^ right.keys())))
     return [Cost(level, blocking[n], state[n], output[n], retractions[n], wrong[n]) for n, level in enumerate(levels)]
 

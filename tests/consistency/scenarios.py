@@ -105,11 +105,14 @@ def by_providers(draw: st.DrawFn) -> Arrival:
 
 
 def _of_provider(message: Message, name: str) -> Message:
-    """The message from a provider; keys that are not the default ones are its own."""
+    """The message from a provider, under a key of its own.
+
+    A provider that was not declared may come when others have promised already: then its events break that promise,
+    and by a default key they would be taken for forgotten ones.
+    """
     if isinstance(message, Guarantee):
         return replace(message, provider=name)
-    key = message.lineage_key if "/" in message.lineage_key else f"{name}:{message.lineage_key}"
-    return replace(message, provider=name, lineage_key=key)
+    return replace(message, provider=name, lineage_key=f"{name}:{message.lineage_key}")
 
 
 ARRIVALS = st.one_of(

@@ -131,7 +131,7 @@ STATE = {
     "SEQUENCE(A a, B b, FOREVER)": ("for ever: the scope has no bound", "for ever: the scope has no bound"),
     "SEQUENCE(A a CONSUME, B b, 5 minutes)": ("5 minutes behind the guarantee", "5 minutes behind the guarantee"),
     "SEQUENCE(A a, B b, 5 minutes) DISJOINT": ("5 minutes behind the guarantee", "5 minutes behind the guarantee"),
-    "ANY(A a)": ("none", "none"),
+    "ANY(A a)": ("none", "10 minutes behind the newest Sync"),
 }
 
 

@@ -46,6 +46,7 @@ def test_operators(family: str, data: st.DataObject, scenario: Scenario) -> None
 
 
 @pytest.mark.parametrize("family", FAMILIES)
+@HALF
 @given(data=st.data(), scenario=scenarios())
 def test_nested_operators(family: str, data: st.DataObject, scenario: Scenario) -> None:
     """Readings: R9, R11 to R18, R25 to R28: up to three deep."""
@@ -65,6 +66,7 @@ ARRIVALS = {
 
 
 @pytest.mark.parametrize("arrivals", ARRIVALS.values(), ids=ARRIVALS)
+@HALF
 @given(file=some.patterns(PLAIN, depth=2, sliced=True, revisable=True), data=st.data())
 def test_arrivals(arrivals: st.SearchStrategy[Arrival], file: File, data: st.DataObject) -> None:
     """Readings: R3, R4, R33, R37, R39, R41: each way to arrive."""
@@ -123,7 +125,7 @@ TAILS = {
 
 
 @pytest.mark.parametrize("pattern", MODES)
-@settings(max_examples=max(8, settings.default.max_examples // 3))
+@settings(max_examples=max(5, settings.default.max_examples // 5))
 @given(tail=st.sampled_from(list(TAILS.values())), scenario=scenarios())
 def test_modes(pattern: str, tail: str, scenario: Scenario) -> None:
     """Readings: R19, R22, R24 to R28, R36: modes and nestings that are seldom drawn."""

@@ -27,7 +27,7 @@ def test_runs_are_a_list(parts: list[list[int] | range], data: st.DataObject) ->
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.sampled_from((7, 7, 8))), max_size=6), st.booleans())
-def test_a_uniform_column_is_a_list(parts: list[tuple[int, int]], changed: bool) -> None:  # noqa: FBT001 - drawn
+def test_a_uniform_column_is_a_list(parts: list[tuple[int, int]], changed: bool) -> None:
     column, expected = Uniform(7, np.int32), list[int]()
     for n, value in parts:
         column.fill(n, value if n % 2 else np.full(n, value))

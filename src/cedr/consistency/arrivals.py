@@ -122,7 +122,7 @@ class Arrivals:
                 abandoned(waiting.message).letter(waiting.message, waiting.position)
                 for group in self.exact.waiting.values()
                 for waiting in group
-                if self.exact.in_vain(waiting)
+                if not self.exact.unread(waiting)
             )
         return sorted(letters, key=lambda letter: letter.position)
 
@@ -238,12 +238,15 @@ class Arrivals:
         excluded = [halves for halves in (self.exact.watched(stream), _halves(touched)) if halves is not None]
         if source.overlaps:
             return np.zeros(len(rows.vs), dtype=np.bool_)
-        if not excluded and isinstance(rows.payload, Mapping) and chosen.all():
+        columns = isinstance(rows.payload, Mapping)
+        if columns and not excluded and chosen.all():
             return self._append(source, rows)
         digests = TextIds()
         digests.extend(rows.ids)
         for halves in excluded:
             chosen = chosen & ~np.isin(digests.high, halves)
+        if columns and chosen.all():
+            return self._append(source, rows)
         unknown = np.flatnonzero(chosen & (source.find(digests) < 0))
         known = digests.high, digests.low
         first = EventIndex().insert_new(known, np.ones(len(digests), np.int8), unknown)

@@ -337,15 +337,14 @@ class Exact:
             self.waiting[key].remove(waiting)
             if not self.waiting[key]:
                 self._no_longer_waiting(key)
-            if self.in_vain(waiting):
-                self._ledger.letters.bury(abandoned(waiting.message), waiting.message, waiting.position)
-            else:
+            if waiting.late or self.unread(waiting):
                 self._ledger.ignored += 1
+            else:
+                self._ledger.letters.bury(abandoned(waiting.message), waiting.message, waiting.position)
 
-    def in_vain(self, waiting: Waiting) -> bool:
-        """Whether a retraction that is still waiting has no insert, as far as can be known."""
-        own_key = not any(names_in(waiting.message.lineage_key))
-        return not waiting.late and not (own_key and self._ledger.unread_keys)
+    def unread(self, waiting: Waiting) -> bool:
+        """Whether the insert of a retraction that is waiting may have come on a stream that nobody reads."""
+        return self._ledger.unread_keys and not any(names_in(waiting.message.lineage_key))
 
     def forget(self, story: Story) -> None:
         """The keys of a story are free again."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from cedr.expression.tree import Attribute, Expression, walk
 from cedr.model.level import ConsistencyLevel
-from cedr.model.modes import Selection, Valid
+from cedr.model.modes import Selection
 from cedr.model.time import DAY, FOREVER, HOUR, MILLISECOND, MINUTE, SECOND, WEEK, format_duration, plus
 from cedr.plan.lifetimes import earliest_start, latest_start, lifetime, reads_open_end
 from cedr.plan.logical import (
@@ -206,12 +206,11 @@ def state_held(node: Node, level: ConsistencyLevel) -> Length:
 
     By guarantees: the largest Vs of its versions + scope + d, where d is how long its type is revisable; three times w
     where FIRST or LAST in ALL and ATLEAST look both ways.  With a finite M, input that no unfrozen row can depend on
-    goes earlier: M + scope behind the newest Sync, twice w for ATMOST and UNLESS'.  Consumption bears on later choices,
+    goes earlier: M + scope behind the newest Sync, twice w for ATMOST, UNLESS', CANCEL-WHEN and choices.  Consumption bears on later choices,
     and versions of an event on each other, so there input is forgotten by guarantees only.
     """
     if own_scope(node) is None:
-        held = revisable(node) if isinstance(node, AtLeast | Any) else 0
-        return Length(held, _behind(held, "the guarantee", node)) if held else Length(0, "none")
+        return _of_single_events(node, level)
     held = plus(_reach(node, finite_memory=False), revisable(node))
     memory = level.memory
     if memory.duration == FOREVER or consumes(node) or revisable(node):
@@ -222,6 +221,16 @@ def state_held(node: Node, level: ConsistencyLevel) -> Length:
         text = f"at most {memory} + {in_words(reach)} behind the newest Sync"
         return Length(held if reach == FOREVER else reach, text, cedr_time=True)
     return Length(remembered, _behind(remembered, "the newest Sync", node))
+
+
+def _of_single_events(node: Node, level: ConsistencyLevel) -> Length:
+    """ANY brings no events together; it knows one while it may be revised, or with a finite M while its row may be."""
+    if not isinstance(node, AtLeast | Any):
+        return Length(0, "none")
+    held, memory = revisable(node), level.memory
+    if held or consumes(node) or memory.duration == FOREVER or memory.cedr_time:
+        return Length(held, _behind(held, "the guarantee", node)) if held else Length(0, "none")
+    return Length(plus(memory.duration, 1), _behind(max(1, memory.duration), "the newest Sync", node))
 
 
 def _behind(duration: int, what: str, node: Node) -> str:
@@ -236,8 +245,14 @@ def _reach(node: Node, *, finite_memory: bool) -> int:
     total, own = scope(node) or 0, own_scope(node) or 0
     if isinstance(node, All | AtLeast) and any(p.selection is not Selection.EACH for p in node.parameters):
         return plus(total, plus(own, own))  # a choice between events that are a scope away from others on either side
-    both_ways = finite_memory and isinstance(node, AtMost | SlidingCount | UnlessNth)
-    return plus(total, own) if both_ways else total
+    return plus(total, own) if finite_memory and _looks_back(node) else total
+
+
+def _looks_back(node: Node) -> bool:
+    """Whether an unfrozen row depends on events a scope before its own: counted, chosen among, or since its root."""
+    if isinstance(node, Sequence):
+        return any(p.selection is not Selection.EACH for p in node.parameters)
+    return isinstance(node, AtMost | SlidingCount | UnlessNth | CancelWhen)
 
 
 def revisable(node: Node) -> int:
@@ -253,10 +268,20 @@ def consumes(node: Node) -> bool:
     return disjoint or any(p.consume for p in parameters(node))
 
 
-def below_endless_rows(node: Node, level: ConsistencyLevel) -> ConsistencyLevel:
-    """The level as it acts on the inputs of a node: rows without an end never freeze, so M forgets nothing for them."""
-    endless = isinstance(node, SetValid) and node.valid is Valid.FOREVER
-    return replace(level, memory=replace(level.memory, duration=FOREVER)) if endless else level
+def level_below(node: Node, level: ConsistencyLevel) -> ConsistencyLevel:
+    """The level as it acts on the inputs of a node.  Reading: R34: what no unfrozen row can depend on is forgotten.
+
+    Rows without an end never freeze, so M forgets nothing for them; elsewhere a row lives for a scope, and so long its
+    contributors are asked for beyond M.
+    """
+    if level.memory.duration == FOREVER:
+        return level
+    endless = isinstance(node, SetValid)
+    longer = (own_scope(node) or 0) if isinstance(node, Pattern) else 0
+    if isinstance(node, UnlessNth):
+        longer = plus(longer, longer)  # it begins a scope after its events, and lives for another
+    duration = FOREVER if endless else plus(level.memory.duration, longer)
+    return replace(level, memory=replace(level.memory, duration=duration))
 
 
 # -- guarantees -------------------------------------------------------------------------------------------------------

@@ -16,9 +16,9 @@ from cedr.model.time import FOREVER
 from cedr.plan.bounds import (
     Bounds,
     Length,
-    below_endless_rows,
     bounds_of,
     in_words,
+    level_below,
     own_scope,
 )
 from cedr.plan.describe import Argument, arguments, below, folded, line, plan_text, word
@@ -109,7 +109,7 @@ def explain(plan: Node, level: ConsistencyLevel = MIDDLE) -> Explanation:
 
 
 def _record(node: Node, path: Path, keys: Any, level: ConsistencyLevel) -> OperatorRecord:
-    inner = below_endless_rows(node, level)
+    inner = level_below(node, level)
     parts = tuple(_record(part, (*path, index), keys, inner) for index, part in enumerate(inputs(node)))
     return OperatorRecord(
         node,

@@ -67,11 +67,11 @@ class Composite(PatternOperator):
         low = np.maximum(at.low, -FOREVER + min(back, FOREVER - 1)) - min(back, FOREVER - 1)
         return self.instances(asked._replace(at=Intervals(at.groups, low, at.high)))
 
-    def unheard(self, ended: Time) -> Time:
+    def unheard(self, ended: Time) -> Sequence[Time]:
         """Ve is the first contributor's Vs + w, so that all of them lie after that; choices look further back."""
-        if self.parameters.selects() or self.endless or ended == BEGINNING:
-            return BEGINNING
-        return plus(ended, -self.scope - 1) if self.scope < FOREVER else BEGINNING
+        if self.parameters.selects() or self.endless or BEGINNING in (ended, -self.scope - 1):
+            return super().unheard(ended)
+        return [plus(ended, -self.scope - 1)] * len(self.inputs)
 
     def root_times(self, references: list[Rows]) -> Rows:
         """The smallest Rt of the contributors."""

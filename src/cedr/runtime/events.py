@@ -70,7 +70,7 @@ class EventIndex:
         live = np.zeros(len(kinds), np.bool_)
         live[(self._table[self._table != 0] & np.uint64((1 << kernels.ROW_BITS) - 1)).astype(np.int64) - 1] = True
         rows = np.flatnonzero(live & (kinds != 0))
-        self._table = np.zeros(_places(2 * (len(rows) + n)), np.uint64)
+        self._table = np.zeros(_places(2 * len(rows) + n), np.uint64)
         self._taken = kernels.insert_new(self._table, known, kinds, rows, np.empty(len(rows), np.bool_))[0]
 
 

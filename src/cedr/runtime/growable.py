@@ -81,7 +81,7 @@ class Growable:
         Room that the next step will need again is not: memory that is touched for the first time is dear.
         """
         kept = self.view[rows]
-        if self._array.nbytes > _LARGE and len(self._array) > 16 * len(kept):
+        if len(kept) > len(self._array) or (self._array.nbytes > _LARGE and len(self._array) > 16 * len(kept)):
             self._array = np.empty(max(16, 4 * len(kept)), self._array.dtype)
         self._array[: len(kept)] = kept
         self._length = len(kept)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cedr.model.time import FOREVER
+from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan import logical
 from cedr.plan.bounds import scope
+from cedr.plan.lifetimes import lifetime
 from cedr.runtime.beliefs import Window
 from cedr.runtime.expressions import Conjuncts
 from cedr.runtime.inputs import Input
@@ -30,6 +31,13 @@ class Not(Negation):
         self.affects = [Window(-1, FOREVER if self.endless else before), Window(0, FOREVER if self.endless else 0)]
         self.windows = [Window(before, -1), Window(0, 0)]
         self.reach = scope(node) or 0
+        self._scope = lifetime(node.sequence)
+
+    def unheard(self, ended: Time) -> Sequence[Time]:
+        """A sequence lives until its first contributor's Vs + w, and what is negated lies after that contributor."""
+        if self.endless or ended == BEGINNING or self._scope == FOREVER:
+            return super().unheard(ended)
+        return [plus(ended, -self._scope - 1), BEGINNING]
 
     def scope_of(self, rows: Rows) -> tuple[Rows, Rows]:
         """``es.cbt[1].Vs < e.Vs < es.cbt[k].Vs``."""

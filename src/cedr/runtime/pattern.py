@@ -349,15 +349,18 @@ class PatternOperator(ABC):
         """Forget what bears on no output after the line; up to where each input's rows do not."""
         self._line = max(self._line, self.settled(settled), _before(line, self.lead))
         self.outputs.forget(_before(self._line, self.reach) if self.endless else self._line)
-        lines = [max(_before(self._line, w.before), self.unheard(ended)) for w in self.windows]
+        lines = [
+            max(_before(self._line, window.before), unheard)
+            for window, unheard in zip(self.windows, self.unheard(ended), strict=True)
+        ]
         for source, until in zip(self.inputs, lines, strict=True):
             source.forget(until)
         # what was chosen is known by its events, so these must be known for as long
         return [min(until, _before(self._line, self.reach)) for until in lines] if self.endless else lines
 
-    def unheard(self, ended: Time) -> Time:  # noqa: ARG002 - for those who can tell
-        """Up to which Vs no row contributes to an output whose Ve is not before some time.  Reading: R34."""
-        return BEGINNING
+    def unheard(self, ended: Time) -> Sequence[Time]:  # noqa: ARG002 - for those who can tell
+        """Up to which Vs no row of each input bears on an output whose Ve is not before some time.  Reading: R34."""
+        return [BEGINNING] * len(self.inputs)
 
     def undecided(self, known: Time) -> Time | None:  # noqa: ARG002 - most operators decide at once
         """Nothing that later events could take back.  Reading: R36."""

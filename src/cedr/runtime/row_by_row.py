@@ -269,5 +269,5 @@ class RowByRow:
 
     @property
     def size(self) -> Size:
-        """The rows made of others, until they are gone with these."""
-        return Size(len(self.table), self.table.nbytes + self._output.nbytes)
+        """Rows made of others are held by those; what counts are the bytes."""
+        return Size(0, self.table.nbytes + self._output.nbytes)
