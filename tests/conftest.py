@@ -15,12 +15,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 # A loaded machine is not a defect of the code: no profile has a deadline.
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile(
     "check", max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(  # to see what fails, without waiting for the smallest example
+    "plainly", max_examples=25, deadline=None, derandomize=True, phases=[Phase.generate]
 )
 settings.register_profile(
     "thorough", max_examples=80, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

@@ -69,7 +69,7 @@ UNDECIDED = (
 
 
 @pytest.mark.parametrize(("pattern", "arrived"), UNDECIDED)
-def test_what_is_undecided_holds_the_guarantee_back_at_every_level(pattern: str, arrived: str) -> None:
+def test_what_is_undecided_holds_the_guarantee_back(pattern: str, arrived: str) -> None:
     """Reading: R36: the rules are the same for all levels, also where M has let go of the event."""
     same(pattern, arrived)
 

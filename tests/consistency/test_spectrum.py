@@ -14,6 +14,8 @@ import spectrum
 from cedr.model.time import FOREVER
 from spectrum import BLOCKING, MEMORY, Cost, corners, frozen_when_it_mattered, grid, stream
 
+pytestmark = pytest.mark.slow  # in `make test`
+
 
 def with_more_blocking(memory: int) -> list[Cost]:
     return [grid()[blocking, memory] for blocking in BLOCKING]

@@ -22,6 +22,8 @@ from cedr.semantics.evaluate import Oracle
 from cedr.testing.histories import small_catalog
 from tests.consistency.engines import Pipeline
 
+pytestmark = pytest.mark.slow  # in `make test`
+
 PLAIN = small_catalog("A", "B")
 REVISABLE = small_catalog("A", "B", revisable=5)
 

@@ -45,6 +45,7 @@ def test_operators(family: str, data: st.DataObject, scenario: Scenario) -> None
     agree(data.draw(some.patterns(PLAIN, depth=1, revisable=True, family=family)), scenario)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @HALF
 @given(data=st.data(), scenario=scenarios())
@@ -73,6 +74,7 @@ def test_arrivals(arrivals: st.SearchStrategy[Arrival], file: File, data: st.Dat
     agree(file, data.draw(scenarios(arrivals)))
 
 
+@pytest.mark.slow
 @HALF
 @given(some.compositions(PLAIN, algebra=False), scenarios())
 def test_queries_over_queries(file: File, scenario: Scenario) -> None:
@@ -124,6 +126,7 @@ TAILS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", MODES)
 @settings(max_examples=max(5, settings.default.max_examples // 5))
 @given(tail=st.sampled_from(list(TAILS.values())), scenario=scenarios())

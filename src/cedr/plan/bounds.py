@@ -206,8 +206,8 @@ def state_held(node: Node, level: ConsistencyLevel) -> Length:
 
     By guarantees: the largest Vs of its versions + scope + d, where d is how long its type is revisable; three times w
     where FIRST or LAST in ALL and ATLEAST look both ways.  With a finite M, input that no unfrozen row can depend on
-    goes earlier: M + scope behind the newest Sync, twice w for ATMOST, UNLESS', CANCEL-WHEN and choices.  Consumption bears on later choices,
-    and versions of an event on each other, so there input is forgotten by guarantees only.
+    goes earlier: M + scope behind the newest Sync, twice w for ATMOST, UNLESS', CANCEL-WHEN and choices.  Consumption
+    bears on later choices, and versions of an event on each other: there input is forgotten by guarantees only.
     """
     if own_scope(node) is None:
         return _of_single_events(node, level)
