@@ -23,7 +23,7 @@ from cedr.model.level import ConsistencyLevel
 from cedr.model.schema import Catalog
 from cedr.model.stream import Message
 from cedr.model.time import FOREVER, Time
-from cedr.plan.logical import Node, Source, walk
+from cedr.plan.logical import Node
 
 
 class Pipeline:
@@ -37,8 +37,7 @@ class Pipeline:
         providers: Iterable[str] = (),
     ) -> None:
         chosen = [levels] if isinstance(levels, ConsistencyLevel) else list(levels)
-        read = {node.type.name: None for node in walk(plan) if isinstance(node, Source)}
-        self._arrivals = Arrivals(catalog, providers, reads=read)
+        self._arrivals = Arrivals(catalog, providers)
         self._clock = Clock()
         self._monitors = [
             Monitor(plan, level, self._arrivals, self._clock, str(number)) for number, level in enumerate(chosen)
