@@ -15,7 +15,11 @@ WIDEST = 12
 """Histories side by side."""
 
 
-@pytest.mark.parametrize("number", range(len(CASES)), ids=lambda n: str(CASES[n]))
+EVERY = [pytest.param(n, marks=[pytest.mark.slow] if n % 4 else [], id=str(CASES[n])) for n in range(len(CASES))]
+"""A quarter of the patterns in `make check`, all of them in `make test`."""
+
+
+@pytest.mark.parametrize("number", EVERY)
 def test_slice(number: int) -> None:
     """Readings: R35, R36: the columnar engine says what the oracle's tables ask for, at every step."""
     case: Case = CASES[number]
