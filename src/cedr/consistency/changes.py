@@ -56,19 +56,27 @@ class Changes:
         self.retractions = len(spoken.rows) - self.inserts
         self._changes: list[Change] | None = None
         self._arrow: pa.RecordBatch | None = None
+        self._past = False
 
     def __len__(self) -> int:
         return self.inserts + self.retractions + (self.guarantee is not None)
 
     def keep(self) -> None:
         """Make events and columns now, unless somebody has read one of the two: the tables are about to change."""
-        if self._changes is None and self._arrow is None and len(self):
+        if self._changes is None and self._arrow is None and not self._past:
             self.to_changes()
             self.to_arrow()
+        self._past = True
+
+    def _check(self) -> None:
+        if self._past:
+            message = "a step has followed: read what was said before the next one"
+            raise RuntimeError(message)
 
     def to_changes(self) -> list[Change]:
         """As messages with their events."""
         if self._changes is None:
+            self._check()
             self._changes = [*self._messages()]
             if self.guarantee is not None:
                 self._changes.append(Change(Guarantee(self.guarantee), self.cedr_time))
@@ -98,6 +106,7 @@ class Changes:
         The guarantee that leaves with them is ``guarantee``.
         """
         if self._arrow is None:
+            self._check()
             self._arrow = self._columns()
         return self._arrow
 

@@ -16,7 +16,7 @@ from cedr.consistency.monitor import Monitor
 from cedr.runtime.table import Table, each_once
 
 Rows = NDArray[np.int64]
-_SPARE = 1 << 20
+_SPARE = 1 << 16
 """So many rows more than twice what was kept are let grow."""
 
 
