@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cedr.model.event import primitive
 from cedr.model.identity import digest, idgen, idgen_of
-from cedr.runtime.identity import MadeIds, TextIds, integer_digests, made, made_digests, made_in_order, made_texts
+from cedr.runtime.identity import MadeIds, Making, TextIds, integer_digests, made_digests, made_in_order, made_texts
 
 TEXTS = st.text(max_size=40) | st.sampled_from(["", "a" * 9, "a" * 10, "a" * 26, "a" * 99, "a" * 100, "é" * 600])
 
@@ -66,39 +66,30 @@ HALVES = st.integers(0, 2**64 - 1)
 @given(st.lists(st.tuples(HALVES, HALVES) | st.tuples(st.integers(0, 1), st.integers(0, 1)), max_size=8))
 def test_made_ids_are_32_digits_in_their_order(halves: list[tuple[int, int]]) -> None:
     high, low = words([one for one, _ in halves]), words([two for _, two in halves])
-    ids = MadeIds()
-    ids.extend(high, low)
+    ids = MadeIds(lambda rows: (high[rows], low[rows]))
     texts = spelled(high, low)
     everything = np.arange(len(texts))
     assert ids.values(everything) == texts == made_texts(high, low).to_pylist()
     assert pairs(*ids.digests(everything)) == [digest(text) for text in texts] == pairs(*made_digests(high, low))
     assert ids.ranks(everything).tolist() == [sorted(set(texts)).index(text) for text in texts]
-    ids.extend_rows(everything)
     assert ids.texts(np.append(everything, -1)).to_pylist() == [*texts, None]
-    ids.keep(everything[:1])
-    assert len(ids) == len(texts[:1])
-    assert ids.nbytes > 0
 
 
 @given(TEXTS, TEXTS, st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5))
-def test_made_is_idgen(place: str, constant: str, rows: list[tuple[str, str]]) -> None:
+def test_making_is_idgen(place: str, stream: str, rows: list[tuple[str, str]]) -> None:
     first, second = TextIds(), TextIds()
     first.extend([one for one, _ in rows])
     second.extend([two for _, two in rows])
-    parts = [(first.high, first.low), digest(constant), (second.high, second.low)]
-    assert spelled(*made(place, parts)) == [idgen(place, one, constant, two) for one, two in rows]
-    assert spelled(*made(place, [])) == [idgen(place)]
-    assert spelled(*made(place, [digest(constant)])) == [idgen(place, constant)]
-
-
-@given(TEXTS, st.lists(st.tuples(TEXTS, st.booleans(), TEXTS, st.booleans()), min_size=1, max_size=5))
-def test_parts_may_be_absent(place: str, rows: list[tuple[str, bool, str, bool]]) -> None:
-    first, second = TextIds(), TextIds()
-    first.extend([row[0] for row in rows])
-    second.extend([row[2] for row in rows])
-    present = np.array([[row[1] for row in rows], [row[3] for row in rows]])
-    expected = [idgen(place, *(text for text, has in ((a, b), (c, d)) if has)) for a, b, c, d in rows]
-    assert spelled(*made(place, [(first.high, first.low), (second.high, second.low)], present)) == expected
+    backwards = np.arange(len(rows))[::-1].copy()
+    making = Making(place, len(rows))
+    making.take_in(digest(stream), first, backwards)
+    making.take_in(digest("B"), MadeIds(lambda chosen: second.digests(chosen)), backwards)
+    texts = [second.digests(np.array([row])) for row in range(len(rows))]
+    expected = [
+        idgen(place, stream, one, "B", spelled(*halves)[0]) for (one, _), halves in zip(rows, texts, strict=True)
+    ]
+    assert spelled(*making.finish()) == expected[::-1]
+    assert spelled(*Making(place, 1).finish()) == [idgen(place)]
 
 
 @given(st.data(), st.integers(1, 4), st.integers(0, 5))

@@ -116,7 +116,6 @@ class Changes:
         header = relation.table.header(rows)
         kinds = pa.array(["insert", "retract"])
         oe, ve = self._ends(header.os, header.ve)
-        payload = relation.payload_table.columns
         columns = {
             "change": pa.DictionaryArray.from_arrays(pa.array(np.where(spoken.insert, 0, 1).astype(np.int8)), kinds),
             "id": relation.id_texts(rows),
@@ -129,8 +128,7 @@ class Changes:
             "Rt": pa.array(header.rt),
             "contributors": contributor_lists(relation, rows),
         }
-        at = relation.payload_rows(rows)
-        columns.update({name: payload[name].take(at) for name in payload.names})
+        columns.update(relation.arrays(rows))
         return pa.RecordBatch.from_pydict(columns)
 
     def _ends(self, os: Rows, ve: Rows) -> tuple[Rows, Rows]:

@@ -6,13 +6,14 @@ last time, the tables are copied without what is gone.  So the cost follows what
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cedr.consistency.arrivals import Arrivals
 from cedr.consistency.monitor import Monitor
+from cedr.runtime.segment_kernels import renumber_references
 from cedr.runtime.table import Table, each_once
 
 Rows = NDArray[np.int64]
@@ -21,48 +22,58 @@ _SPARE = 1 << 16
 
 
 class Compaction:
-    """Watches how much the tables hold."""
+    """Watches how much the tables hold: each is compacted when it is worth it, whatever the others do."""
 
     def __init__(self, arrivals: Arrivals, monitors: Sequence[Monitor]) -> None:
         self._arrivals, self._monitors = arrivals, monitors
-        self._kept = 0
+        self._kept: dict[int, int] = {}
 
-    @property
-    def due(self) -> bool:
-        """Whether it is time."""
-        return self._total() > 2 * self._kept + _SPARE
+    def run_if_due(self) -> None:
+        """Compact the tables that have grown enough."""
+        due = {id(table) for table in self._tables() if len(table) > 2 * self._kept.get(id(table), 0) + _SPARE}
+        if due:
+            self._run(due)
 
     def run(self) -> None:
         """Compact all tables."""
-        held = {stream: [self._arrivals.held_rows(stream)] for stream in self._arrivals.tables}
+        self._run({id(table) for table in self._tables()})
+
+    def _run(self, due: set[int]) -> None:
+        shared = {stream: table for stream, table in self._arrivals.tables.items() if id(table) in due}
+        held = {stream: [self._arrivals.held_rows(stream)] for stream in shared}
         own: list[dict[int, Rows]] = []
         for monitor in self._monitors:
-            rows = monitor.dataflow.held(monitor.feed.live(), monitor.voice.held())
+            rows = monitor.dataflow.held(due, monitor.feed.live_rows, monitor.voice.held())
             own.append(rows)
-            for stream, table in self._arrivals.tables.items():
+            for stream, table in shared.items():
                 held[stream].append(rows.get(id(table), np.empty(0, dtype=np.int64)))
-        shared = {
-            id(table): _compacted(table, each_once(len(table), held[stream]))
-            for stream, table in self._arrivals.tables.items()
+        maps = {
+            id(table): _compacted(table, each_once(len(table), held[stream])) for stream, table in shared.items()
         }
-        for stream, table in self._arrivals.tables.items():
-            self._arrivals.renumber(stream, shared[id(table)])
+        for stream, table in shared.items():
+            self._arrivals.renumber(stream, maps[id(table)])
         for monitor, rows in zip(self._monitors, own, strict=True):
-            maps = dict(shared)
-            for table in monitor.dataflow.tables():
-                if id(table) not in maps:
-                    maps[id(table)] = _compacted(table, rows[id(table)])
-            for table in monitor.dataflow.tables():
-                _refer(table, maps)
-            monitor.dataflow.renumber(maps)
-            monitor.voice.renumber(maps[id(monitor.dataflow.relation.table)])
-        self._kept = self._total()
+            self._compact(monitor, {table: some for table, some in rows.items() if table in due}, maps)
+        for table in self._tables():
+            if id(table) in due:
+                self._kept[id(table)] = len(table)
 
-    def _total(self) -> int:
-        tables = {id(table): len(table) for table in self._arrivals.tables.values()}
+    def _compact(self, monitor: Monitor, rows: Mapping[int, Rows], shared: Mapping[int, Rows]) -> None:
+        maps, dataflow = dict(shared), monitor.dataflow
+        for table in dataflow.tables():
+            if id(table) in rows and id(table) not in maps:
+                maps[id(table)] = _compacted(table, rows[id(table)])
+        for table in dataflow.tables():
+            _refer(table, maps)
+        dataflow.renumber(maps)
+        if id(dataflow.relation.table) in maps:
+            monitor.voice.renumber(maps[id(dataflow.relation.table)])
+
+    def _tables(self) -> list[Table]:
+        tables = {id(table): table for table in self._arrivals.tables.values()}
         for monitor in self._monitors:
-            tables.update((id(table), len(table)) for table in monitor.dataflow.tables())
-        return sum(tables.values())
+            tables.update((id(table), table) for table in monitor.dataflow.tables())
+        return list(tables.values())
 
 
 def _compacted(table: Table, rows: Rows) -> Rows:
@@ -73,7 +84,10 @@ def _compacted(table: Table, rows: Rows) -> Rows:
     return new
 
 
-def _refer(table: Table, maps: dict[int, Rows]) -> None:
+def _refer(table: Table, maps: Mapping[int, Rows]) -> None:
     for column, target in zip(table.references, table.targets, strict=True):
-        view, new = column.view, maps[id(target)]
-        view[:] = np.where(view >= 0, new[view], -1) if len(new) else -1
+        new = maps.get(id(target))
+        if new is not None and len(new):
+            renumber_references(column.view, new)
+        elif new is not None:
+            column.view[:] = -1

@@ -212,8 +212,13 @@ class Feed:
 
     def live(self) -> dict[str, Rows]:
         """All rows that are admitted and stand, by stream."""
-        found = {stream: np.flatnonzero(state.statuses() == SHOWN) for stream, state in self._streams.items()}
+        found = {stream: self.live_rows(stream) for stream in self._streams}
         return {stream: rows for stream, rows in found.items() if len(rows)}
+
+    def live_rows(self, stream: str) -> Rows:
+        """All rows of a stream that are admitted and stand."""
+        state = self._streams.get(stream)
+        return _NONE if state is None else np.flatnonzero(state.statuses() == SHOWN)
 
     # -- what the arrivals say ----------------------------------------------------------------------------------------
 

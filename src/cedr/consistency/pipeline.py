@@ -24,6 +24,7 @@ from cedr.model.schema import Catalog
 from cedr.model.stream import Message
 from cedr.model.time import FOREVER, Time
 from cedr.plan.logical import Node
+from cedr.runtime.memory import keep_freed_memory
 
 
 class Pipeline:
@@ -36,6 +37,7 @@ class Pipeline:
         catalog: Catalog,
         providers: Iterable[str] = (),
     ) -> None:
+        keep_freed_memory()
         chosen = [levels] if isinstance(levels, ConsistencyLevel) else list(levels)
         self._arrivals = Arrivals(catalog, providers)
         self._clock = Clock()
@@ -60,8 +62,7 @@ class Pipeline:
         self._keep_changes()
         for monitor in self._monitors:
             monitor.trim()
-        if self._compaction.due:
-            self._compaction.run()
+        self._compaction.run_if_due()
         for monitor in self._monitors:
             monitor.begin(cedr_time)
         self._arrivals.receive(messages, cedr_time=cedr_time)

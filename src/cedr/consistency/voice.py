@@ -305,8 +305,7 @@ class Voice:
         table = self._relation.table
         if any(column.view[old] != column.view[new] for column in (table.vs, table.rt)):
             return False
-        payload = self._relation.payload_table.columns
-        one, other = payload.payloads(self._relation.payload_rows(np.array([old, new])))
+        one, other = self._relation.payloads(np.array([old, new]))
         return one == other
 
     def _names(self, rows: Rows) -> list[Name]:

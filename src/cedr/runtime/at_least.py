@@ -152,16 +152,16 @@ class AtLeast(Composite):
             last = np.where(rows >= 0, np.maximum(last, times), last)
         return Shape(last, last, later(first, self.scope), self.root_times(references))
 
-    def identify(self, references: list[Rows]) -> None:
+    def _made(self, rows: Rows) -> Digests:
         """IDs over the contributors in the order of time.  Readings: R8, R12."""
-        relations = self.parameters.relations
+        relations, references = self.parameters.relations, [column.view[rows] for column in self.table.references]
         digests = [
             r.digests(np.maximum(rows, 0)) if len(r.table) else (np.zeros(len(rows), np.uint64),) * 2
             for r, rows in zip(relations, references, strict=True)
         ]
         highs, lows = (np.stack([d[half] for d in digests]) for half in (0, 1))
         order = self._order(references)[:, : self._count]
-        self.ids.extend(*made_in_order(self.place, [r.stream for r in relations], highs, lows, order))
+        return made_in_order(self.place, [r.stream for r in relations], highs, lows, order)
 
     def undecided(self, known: Time) -> Time | None:
         """LAST looks both ways.  Reading: R36."""

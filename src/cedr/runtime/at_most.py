@@ -15,7 +15,7 @@ from cedr.plan.bounds import scope
 from cedr.runtime.beliefs import Window
 from cedr.runtime.composite import relation_of
 from cedr.runtime.fence import Candidate, Fence, passed
-from cedr.runtime.identity import MadeIds, made_in_order
+from cedr.runtime.identity import Digests, MadeIds, made_in_order
 from cedr.runtime.inputs import Input
 from cedr.runtime.pattern import Asked, Found, PatternOperator, Shape
 from cedr.runtime.relation import Reach
@@ -36,7 +36,7 @@ class AtMost(PatternOperator):
         self._count, self._scope, self._place = node.count, node.scope, node.place
         self._weights = [p.weight for p in node.parameters]
         self._keyed = bool(node.keys)
-        self.ids = MadeIds()
+        self.ids = MadeIds(self._made)
         relations = [source.relation for source in inputs]
         self.table = Table(self.ids, [relation.table for relation in relations])
         self.relation = relation_of(self.table, node.place, relations, ordered=False)
@@ -116,13 +116,14 @@ class AtMost(PatternOperator):
             values[some] = getattr(source.relation.table, name).view[rows[some]]
         return values
 
-    def identify(self, references: list[Rows]) -> None:
+    def _made(self, rows: Rows) -> Digests:
         """The ID is made of the event's.  Reading: R8."""
         relations = [source.relation for source in self.inputs]
+        references = [column.view[rows] for column in self.table.references]
         digests = [
             r.digests(np.maximum(rows, 0)) if len(r.table) else (np.zeros(len(rows), np.uint64),) * 2
             for r, rows in zip(relations, references, strict=True)
         ]
         highs, lows = (np.stack([d[half] for d in digests]) for half in (0, 1))
         order = np.stack([rows >= 0 for rows in references], axis=1).argmax(axis=1)[:, None].astype(np.int64)
-        self.ids.extend(*made_in_order(self._place, [r.stream for r in relations], highs, lows, order))
+        return made_in_order(self._place, [r.stream for r in relations], highs, lows, order)

@@ -65,6 +65,10 @@ class Codes:
         """Bytes held."""
         return sum(c.codes.nbytes for c in self._coded.values()) + sum(c.nbytes for c in self._coders.values())
 
+    def tables(self) -> list[Table]:
+        """The tables that have columns here."""
+        return [coded.table for coded in self._coded.values()]
+
     def keep(self, table: Table, rows: Rows) -> None:
         """The table was compacted to these rows."""
         for place, coded in self._coded.items():

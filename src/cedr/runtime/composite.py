@@ -16,7 +16,7 @@ from cedr.plan.bounds import scope as total_scope
 from cedr.runtime.beliefs import Intervals
 from cedr.runtime.consumption import Consumption
 from cedr.runtime.expressions import Conjuncts
-from cedr.runtime.identity import MadeIds, made
+from cedr.runtime.identity import Digests, MadeIds, Making
 from cedr.runtime.inputs import Input
 from cedr.runtime.parameters import Parameters
 from cedr.runtime.pattern import Asked, Found, PatternOperator
@@ -39,7 +39,7 @@ class Composite(PatternOperator):
         self.endless = self.consuming
         self.reach = total_scope(node) or 0
         self._consumption = Consumption(self.parameters, node.disjoint) if self.consuming else None
-        self.ids = MadeIds()
+        self.ids = MadeIds(self._made)
         self.table = Table(self.ids, [source.relation.table for source in inputs])
         self.relation = _relation(self.table, node.place, [source.relation for source in inputs])
 
@@ -83,12 +83,12 @@ class Composite(PatternOperator):
             smallest = np.minimum(smallest, root)
         return smallest
 
-    def identify(self, references: list[Rows]) -> None:
+    def _made(self, rows: Rows) -> Digests:
         """IDs over the contributors in parameter order, which is the order of time here.  Reading: R8."""
-        parts: list[tuple[np.ndarray | int, np.ndarray | int]] = []
-        for relation, rows in zip(self.parameters.relations, references, strict=True):
-            parts.extend((relation.stream_digest, relation.digests(rows)))
-        self.ids.extend(*made(self.place, parts, None))
+        making = Making(self.place, len(rows))
+        for relation, column in zip(self.parameters.relations, self.table.references, strict=True):
+            making.take_in(relation.stream_digest, *relation.ids(column.view[rows]))
+        return making.finish()
 
     def undecided_choice(self, known: Time, choosing: Sequence[int]) -> Time | None:
         """LAST where it chooses by the future: until g reaches the Vs of the first other contributor + w.

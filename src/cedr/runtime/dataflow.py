@@ -6,7 +6,7 @@ Paper: Section 5, Figure 7 (the operational module).  Readings: R32 (queries com
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,13 +29,13 @@ from cedr.runtime.grouping import Tuples, coded, key_of
 from cedr.runtime.inputs import Input
 from cedr.runtime.not_sequence import Not
 from cedr.runtime.open_ends import OpenEnds, reading_ends, shown_ends
-from cedr.runtime.operator import Operator, Size
+from cedr.runtime.operator import OWN, Operator, Size
 from cedr.runtime.pattern import Chosen, PatternOperator
 from cedr.runtime.relation import Relation
 from cedr.runtime.row_by_row import RowByRow
 from cedr.runtime.select import Select, Slice
 from cedr.runtime.sequence import Sequence as SequenceOperator
-from cedr.runtime.table import NONE, Delta, Rows, Table, each_once
+from cedr.runtime.table import NONE, Delta, Rows, Table, each_once, renumbered
 from cedr.runtime.unless import Unless, UnlessNth
 
 Sources = Callable[[str], Table]
@@ -267,50 +267,57 @@ class Dataflow:
         """All tables, those that refer to others after these."""
         return list({id(stage.relation.table): stage.relation.table for stage in self.stages}.values())
 
-    def held(self, sources: Mapping[str, Rows], said: Rows) -> dict[int, Rows]:
-        """The rows that somebody holds, by table: operators, those who said them, and what these refer to.
+    def held(self, wanted: Collection[int], sources: Callable[[str], Rows], said: Rows) -> dict[int, Rows]:
+        """The rows that somebody holds of the tables wanted: operators, those who said them, what these refer to.
 
-        ``sources``: the rows of the sources that stand; ``said``: the rows of the output that are held for saying.
+        ``sources``: the rows of a source that stand; ``said``: the rows of the output that are held for saying.
         """
-        held: dict[int, list[Rows]] = {id(table): [] for table in self.tables()}
-        held[id(self.top.relation.table)].append(said)
-        live: dict[int, Rows] = {}
+        concerned = _concerned(self.tables(), wanted)
+        held: dict[int, list[Rows]] = {place: [] for place in concerned}
+        if id(self.top.relation.table) in concerned:
+            held[id(self.top.relation.table)].append(said)
         for stage in self.stages:
-            live[id(stage)] = self._live(stage, sources, live)
-            own = [] if stage.operator is None else stage.operator.holds()
-            for below, rows, ends in zip(stage.inputs, own, stage.open_ends, strict=False):
-                held[id(below.relation.table)].extend([rows] if ends is None else [rows, ends.rows])
-            if own:
-                held[id(stage.relation.table)].append(own[-1])
-            if isinstance(stage.operator, RowByRow):
-                held[id(stage.relation.table)].append(live[id(stage)])
-        return _closed(self.tables(), held)
+            for part, (place, operator) in enumerate(self._holders(stage)):
+                ends = stage.open_ends[part] if part < len(stage.open_ends) else None
+                if place in concerned:
+                    held[place].append(operator.holds(part if part < len(stage.inputs) else OWN))
+                    held[place].extend([] if ends is None else [ends.rows])
+            if isinstance(stage.operator, RowByRow) and id(stage.relation.table) in concerned:
+                held[id(stage.relation.table)].append(self._live(stage, sources))
+        return _closed([table for table in self.tables() if id(table) in concerned], held)
 
-    def _live(self, stage: Stage, sources: Mapping[str, Rows], live: Mapping[int, Rows]) -> Rows:
+    def _holders(self, stage: Stage) -> list[tuple[int, Operator]]:
+        """The tables of the inputs of a stage and its own, if it has an operator that may hold rows of them."""
+        operator = stage.operator
+        below = [] if operator is None else [*(part.relation.table for part in stage.inputs), stage.relation.table]
+        return [(id(table), operator) for table in below if operator is not None]
+
+    def _live(self, stage: Stage, sources: Callable[[str], Rows]) -> Rows:
         """The rows that stand as a stage's output and may still change."""
         if isinstance(stage.node, logical.Source):
-            return sources.get(stage.node.type.name, NONE)
-        below = live[id(stage.inputs[0])]
-        if stage.operator is None:
-            return below
+            return sources(stage.node.type.name)
+        if isinstance(stage.operator, PatternOperator):
+            return stage.operator.holds(OWN)
+        below = self._live(stage.inputs[0], sources)
         if isinstance(stage.operator, RowByRow):
             return stage.operator.made_of(below)
-        if isinstance(stage.operator, Select | Slice):
-            return below[stage.operator.passes(below)]
-        return stage.operator.holds()[-1]
+        return below[stage.operator.passes(below)] if isinstance(stage.operator, Select | Slice) else below
 
     def renumber(self, maps: Mapping[int, Rows]) -> None:
-        """The tables were compacted: for each, the new number of each old row, or -1."""
-        for table in self.tables():
-            self._codes.keep(table, np.flatnonzero(maps[id(table)] >= 0))
-        groups: dict[object, Rows] = dict(self._codes.restart().items())
+        """Some tables were compacted: for each of them the new number of each old row, or -1."""
+        groups: dict[object, Rows] = {}
+        if any(id(table) in maps for table in self._codes.tables()):
+            for table in self.tables():
+                if id(table) in maps:
+                    self._codes.keep(table, np.flatnonzero(maps[id(table)] >= 0))
+            groups.update(self._codes.restart())
         for stage in self.stages:
-            below = [maps[id(part.relation.table)] for part in stage.inputs]
+            below = [maps.get(id(part.relation.table)) for part in stage.inputs]
             for ends, new in zip(stage.open_ends, below, strict=False):
                 if ends is not None:
-                    ends.rows = new[ends.rows]
+                    ends.rows = renumbered(ends.rows, new)
             if stage.operator is not None:
-                stage.operator.renumber(below, maps[id(stage.relation.table)], groups)
+                stage.operator.renumber(below, maps.get(id(stage.relation.table)), groups)
 
     def _settled_source(self, stage: Stage, type_: EventType, guarantee: Time) -> Time:
         """No event of a type with Vs up to here can come, go or change any more.  Reading: R37."""
@@ -334,6 +341,15 @@ def _name(written: list[int] | None) -> tuple[int, int, int] | None:
     return None if written is None else (written[0], written[1], written[2])
 
 
+def _concerned(tables: list[Table], wanted: Collection[int]) -> set[int]:
+    """The tables wanted, and those whose rows refer to them, and so on."""
+    concerned = set(wanted)
+    for table in tables:  # those that are referred to come first
+        if any(id(target) in concerned for target in table.targets):
+            concerned.add(id(table))
+    return concerned
+
+
 def _closed(tables: list[Table], held: Mapping[int, list[Rows]]) -> dict[int, Rows]:
     """With what the held rows refer to, and so on."""
     closed: dict[int, Rows] = {}
@@ -341,8 +357,9 @@ def _closed(tables: list[Table], held: Mapping[int, list[Rows]]) -> dict[int, Ro
         rows = each_once(len(table), held[id(table)])
         closed[id(table)] = rows
         for column, target in zip(table.references, table.targets, strict=True):
-            reached = column.view[rows]
-            held[id(target)].append(reached[reached >= 0])
+            if id(target) in held:
+                reached = column.view[rows]
+                held[id(target)].append(reached[reached >= 0])
     return closed
 
 

@@ -93,8 +93,8 @@ def coded(codes: Codes, relations: Sequence[Relation], sides: Sequence[Side]) ->
 def _column(codes: Codes, relation: Relation, side: Side) -> tuple[tuple[Hop, ...], Place]:
     variable, name = side
     reach = relation.variables[variable]
-    target = reach.target
-    return (*reach.hops, *target.payload), codes.column(target.payload_table, name)
+    hops, table, there = reach.target.stored(name)
+    return (*reach.hops, *hops), codes.column(table, there)
 
 
 class _Reader:

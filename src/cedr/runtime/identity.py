@@ -5,7 +5,7 @@ Reading: R8.  What ``cedr.model.identity`` makes of one row, in columns: a part 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,9 @@ from cedr.model.identity import digest
 from cedr.runtime.growable import Growable, Rows
 from cedr.runtime.murmur_kernels import (
     SLACK,
-    Mask,
     Words,
+    absorb_chosen,
     absorb_part,
-    absorb_present,
     digest_integers,
     digest_made,
     digest_texts,
@@ -31,9 +30,6 @@ from cedr.runtime.texts import Texts
 
 Digests = tuple[Words, Words]
 """The higher and the lower halves of digests."""
-
-Part = tuple[Words | int, Words | int]
-"""A part's digests: one for each row, or one for all of them."""
 
 _MOST_SMALL = (2**31 - 1) // 32
 
@@ -128,59 +124,30 @@ class TextIds:
 
 
 class MadeIds:
-    """IDs made by ``idgen``: 128 bits each, written as 32 hexadecimal digits."""
+    """IDs made by ``idgen``: 128 bits each, written as 32 hexadecimal digits.
 
-    __slots__ = ("_high", "_low")
+    They follow from what a row is made of, so they are not kept but made when somebody asks: most rows that come and go
+    within a scope are never asked for.  ``make`` gives the halves of the IDs of some rows, high and low.
+    """
 
-    def __init__(self) -> None:
-        self._high = Growable(np.uint64)
-        self._low = Growable(np.uint64)
+    __slots__ = ("_make",)
 
-    def __len__(self) -> int:
-        return len(self._high)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes taken, room included."""
-        return self._high.nbytes + self._low.nbytes
-
-    @property
-    def made_high(self) -> Words:
-        """The higher half of each ID itself, not of its digest; valid until the next change."""
-        return self._high.view
-
-    @property
-    def made_low(self) -> Words:
-        """The lower half of each ID itself, not of its digest; valid until the next change."""
-        return self._low.view
-
-    def extend(self, high: Words, low: Words) -> None:
-        """Append IDs, as ``made`` gives them."""
-        self._high.extend(high)
-        self._low.extend(low)
-
-    def extend_rows(self, rows: Rows) -> None:
-        """Append copies of own rows."""
-        self.extend(self.made_high[rows], self.made_low[rows])
-
-    def keep(self, rows: Rows) -> None:
-        """Only these rows remain, in this order."""
-        self._high.keep(rows)
-        self._low.keep(rows)
+    def __init__(self, make: Callable[[Rows], Digests]) -> None:
+        self._make = make
 
     def digests(self, rows: Rows) -> Digests:
         """The digests of these rows' IDs, as parts of other IDs."""
-        return made_digests(self.made_high[rows], self.made_low[rows])
+        return made_digests(*self._make(rows))
 
     def texts(self, rows: Rows) -> pa.Array:
         """The IDs of these rows as Arrow strings; of row -1 NULL."""
         present = rows >= 0
         if present.all():
-            return made_texts(self.made_high[rows], self.made_low[rows])
+            return made_texts(*self._make(rows))
         known = np.flatnonzero(present)
         places = np.full(len(rows), -1, np.int64)
         places[known] = np.arange(len(known))
-        found = made_texts(self.made_high[rows[known]], self.made_low[rows[known]])
+        found = made_texts(*self._make(rows[known]))
         return found.take(pa.array(places, mask=~present))
 
     def values(self, rows: Rows) -> list[str]:
@@ -190,7 +157,7 @@ class MadeIds:
 
     def ranks(self, rows: Rows) -> Rows:
         """The rank of each row's ID among those of these rows, from 0, equal ones equal; in the order of the text."""
-        high, low = self.made_high[rows], self.made_low[rows]
+        high, low = self._make(rows)
         order = np.lexsort((low, high))
         high, low = high[order], low[order]
         steps = np.zeros(len(rows), np.int64)
@@ -200,26 +167,39 @@ class MadeIds:
         return ranks
 
 
-def made(place: str, parts: Sequence[Part], present: Mask | None = None) -> Digests:
-    """The halves of ``idgen(place, *parts)`` for every row, from the digests of the parts.  Reading: R8.
+class Making:
+    """IDs of composites in the making: stream and ID of one contributor after the other.  Reading: R8.
 
-    ``present[j, r]`` says whether row r has part j; without it every row has all of them.
+    >>> from cedr.model.identity import idgen
+    >>> ids = TextIds()
+    >>> ids.extend(["a", "b"])
+    >>> making = Making("Q/0", 1)
+    >>> making.take_in(digest("A"), ids, np.array([1]))
+    >>> making_high, making_low = making.finish()
+    >>> f"{int(making_high[0]):016x}{int(making_low[0]):016x}" == idgen("Q/0", "A", "b")
+    True
     """
-    rows = max((len(half) for part in parts for half in part if isinstance(half, np.ndarray)), default=None)
-    if rows is None:
-        rows = 1 if present is None else present.shape[1]
-    start_high, start_low = _started(place)
-    high, low = np.full(rows, start_high, np.uint64), np.full(rows, start_low, np.uint64)
-    for number, (part_high, part_low) in enumerate(parts):
-        first, second = np.atleast_1d(np.asarray(part_high, np.uint64)), np.atleast_1d(np.asarray(part_low, np.uint64))
-        step = 1 if isinstance(part_high, np.ndarray) else 0
-        if present is None:
-            absorb_part(high, low, first, second, step)
+
+    __slots__ = ("_high", "_low", "_parts")
+
+    def __init__(self, place: str, rows: int) -> None:
+        start_high, start_low = _started(place)
+        self._high, self._low = np.full(rows, start_high, np.uint64), np.full(rows, start_low, np.uint64)
+        self._parts = 1
+
+    def take_in(self, stream: tuple[int, int], ids: TextIds | MadeIds, rows: Rows) -> None:
+        """The next contributor of every row: the digest of its stream, and where its ID is."""
+        of_stream = np.array(stream, np.uint64)
+        if isinstance(ids, TextIds):
+            absorb_chosen(self._high, self._low, of_stream, ids.high, ids.low, rows)
         else:
-            absorb_present(high, low, first, second, step, present[number])
-    counts = np.full(rows, len(parts)) if present is None else present.sum(axis=0)
-    finish(high, low, (16 * (1 + counts)).astype(np.uint64))
-    return high, low
+            absorb_chosen(self._high, self._low, of_stream, *ids.digests(rows), np.arange(len(rows)))
+        self._parts += 2
+
+    def finish(self) -> Digests:
+        """The halves of the IDs."""
+        finish(self._high, self._low, np.uint64(16 * self._parts))
+        return self._high, self._low
 
 
 def made_in_order(
@@ -245,7 +225,7 @@ def _started(place: str) -> tuple[int, int]:
     """The state of the hash after an operator's place."""
     first, second = digest(place)
     state = np.zeros((2, 1), np.uint64)
-    absorb_part(state[0], state[1], np.array([first], np.uint64), np.array([second], np.uint64), 0)
+    absorb_part(state[0], state[1], np.uint64(first), np.uint64(second))
     return int(state[0, 0]), int(state[1, 0])
 
 

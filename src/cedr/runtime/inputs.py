@@ -166,13 +166,16 @@ class Input:
         versions = [version.row for versions in self.versions.values() for version in versions]
         return np.concatenate([self.store.all_rows(), np.array(versions, dtype=np.int64)])
 
-    def renumber(self, new_rows: Rows, new_groups: Rows | None) -> None:
-        """Rows, and groups unless None, got other numbers."""
+    def renumber(self, new_rows: Rows | None, new_groups: Rows | None) -> None:
+        """Rows and groups got other numbers, unless None."""
+        if new_rows is None and new_groups is None:
+            return
         self.store.renumber(new_rows, new_groups)
-        moved = (lambda group: group) if new_groups is None else (lambda group: int(new_groups[group]))
-        self.rough = {moved(group): count for group, count in self.rough.items()}
+        row = _mapping(new_rows)
+        group = _mapping(new_groups)
+        self.rough = {group(number): count for number, count in self.rough.items()}
         self.versions = {
-            digest: [Version(int(new_rows[v.row]), moved(v.group), v.time) for v in versions]
+            digest: [Version(row(v.row), group(v.group), v.time) for v in versions]
             for digest, versions in self.versions.items()
         }
 
@@ -180,3 +183,7 @@ class Input:
     def nbytes(self) -> int:
         """Bytes held."""
         return self.store.nbytes + 160 * sum(map(len, self.versions.values()))
+
+
+def _mapping(new: Rows | None) -> Callable[[int], int]:
+    return (lambda number: number) if new is None else (lambda number: int(new[number]))

@@ -18,7 +18,7 @@ from cedr.runtime.table import Rows, picked
 def events_of(relation: Relation, rows: Rows) -> list[Event]:
     """Rows as events, with the events they are made of."""
     header = (column.tolist() for column in relation.table.header(rows)[:5])
-    payloads = relation.payload_table.columns.payloads(relation.payload_rows(rows))
+    payloads = relation.payloads(rows)
     parts = _contributors(relation, rows)
     columns = zip(relation.id_values(rows), *header, payloads, parts, strict=True)
     return [

@@ -244,25 +244,26 @@ def spell_made(made_high: Words, made_low: Words, out: Words) -> None:
 
 
 @kernel
-def absorb_part(high: Words, low: Words, first: Words, second: Words, step: int) -> None:
-    """Takes one part into every row's state; ``step`` 0 repeats the first digest."""
+def absorb_part(high: Words, low: Words, first: Any, second: Any) -> None:
+    """Takes one part, the same for all, into every row's state."""
     for row in range(len(high)):
-        high[row], low[row] = absorbed(high[row], low[row], first[row * step], second[row * step])
+        high[row], low[row] = absorbed(high[row], low[row], first, second)
 
 
 @kernel
-def absorb_present(high: Words, low: Words, first: Words, second: Words, step: int, present: Mask) -> None:
-    """The same for the rows that have the part."""
+def absorb_chosen(high: Words, low: Words, stream: Words, highs: Words, lows: Words, rows: Numbers) -> None:
+    """Takes a stream's digest and the chosen row of some digests into every row's state; of row -1 any."""
     for row in range(len(high)):
-        if present[row]:
-            high[row], low[row] = absorbed(high[row], low[row], first[row * step], second[row * step])
+        first, second = absorbed(high[row], low[row], stream[0], stream[1])
+        at = max(rows[row], 0)
+        high[row], low[row] = absorbed(first, second, highs[at], lows[at])
 
 
 @kernel
-def finish(high: Words, low: Words, lengths: Words) -> None:
+def finish(high: Words, low: Words, length: Any) -> None:
     """Makes every row's state its hash."""
     for row in range(len(high)):
-        high[row], low[row] = finished(high[row], low[row], lengths[row])
+        high[row], low[row] = finished(high[row], low[row], length)
 
 
 @kernel

@@ -42,6 +42,7 @@ class Negation(PatternOperator):
             (hop, *kept.identity),
             self._contributors(hop),
             kept.ordered,
+            kept.projection,
         )
         self._conjuncts = conjuncts
         self._fence = None if disjoint is None else Fence(disjoint, kept, self._ranked_by())
@@ -104,9 +105,6 @@ class Negation(PatternOperator):
     def _candidates(self, owner: Rows, rows: Rows) -> list[Candidate]:
         assert self._fence is not None
         return self._fence.candidates(owner, rows, self._detected(rows))
-
-    def identify(self, references: list[Rows]) -> None:
-        """The ID is the operand's.  Reading: R8."""
 
     def lifetimes(self, references: list[Rows]) -> tuple[Rows, Rows, Rows]:
         """Vs, Ve and Rt of the rows kept."""

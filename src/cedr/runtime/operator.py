@@ -6,11 +6,15 @@ Paper: Section 6.  An operator is columnar and pure; it knows neither its host n
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from cedr.model.time import Time
 from cedr.runtime.relation import Relation
 from cedr.runtime.table import Delta, Rows
+
+
+OWN: Final = -1
+"""Instead of the number of an input: the operator's own table."""
 
 
 class Size(NamedTuple):
@@ -44,11 +48,11 @@ class Operator(Protocol):
     def free_of(self, sources: Collection[int]) -> bool:
         """Whether it holds no row of any table but those of some sources, given by their identity."""
 
-    def holds(self) -> list[Rows]:
-        """The rows of its inputs' tables that it holds, for each input, and those of its own table last."""
+    def holds(self, part: int) -> Rows:
+        """The rows that it holds of the table of an input, by its number, or of its own, by ``OWN``."""
 
-    def renumber(self, inputs: Sequence[Rows], own: Rows, groups: Mapping[object, Rows]) -> None:
-        """The rows of the inputs' tables and of the own one got other numbers, and some groups too."""
+    def renumber(self, inputs: Sequence[Rows | None], own: Rows | None, groups: Mapping[object, Rows]) -> None:
+        """The rows of the inputs' tables and of the own one got other numbers, None: they did not; some groups too."""
 
     @property
     def size(self) -> Size:

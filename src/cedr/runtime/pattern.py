@@ -21,7 +21,7 @@ from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.runtime import segment_kernels as kernels
 from cedr.runtime.beliefs import Intervals, Window, runs_of, united
 from cedr.runtime.inputs import Changed, Digest, Input
-from cedr.runtime.operator import Size
+from cedr.runtime.operator import OWN, Size
 from cedr.runtime.relation import Relation
 from cedr.runtime.segments import Segments, Sorted, in_order
 from cedr.runtime.table import NONE, Delta, Header, Mask, Rows, Table, picked, plain_header
@@ -113,10 +113,6 @@ class PatternOperator(ABC):
     @abstractmethod
     def shape(self, references: list[Rows]) -> Shape:
         """Anchor and lifetime of instances."""
-
-    @abstractmethod
-    def identify(self, references: list[Rows]) -> None:
-        """Append the IDs of instances to the table, where it has its own."""
 
     def contributing(self) -> Sequence[int]:
         """The inputs whose events contribute."""
@@ -286,7 +282,6 @@ class PatternOperator(ABC):
             some = column >= 0
             groups[some] = self.inputs[index].groups(column[some])
         rows = self.table.extend(header, references)
-        self.identify(references)
         self.outputs.add(*in_order(groups, self.shape(self._references(rows)).anchor, rows))
 
     # -- differences --------------------------------------------------------------------------------------------------
@@ -330,7 +325,6 @@ class PatternOperator(ABC):
         if not len(new.anchors):
             return NONE
         rows = self.table.extend(new.header, new.references)
-        self.identify(new.references)
         final = _before(self.final, self.reach) if self.endless else self.final
         if final > BEGINNING:  # what can no longer change need not be found again
             open_ = np.flatnonzero(new.anchors > final)
@@ -372,11 +366,11 @@ class PatternOperator(ABC):
             id(source.relation.table) in sources or not (len(source.store) or source.versions) for source in self.inputs
         )
 
-    def holds(self) -> list[Rows]:
-        """Rows held of each input's table, then of the own one."""
-        return [*(source.holds() for source in self.inputs), self.outputs.all_rows()]
+    def holds(self, part: int) -> Rows:
+        """Rows held of an input's table, or of the own one."""
+        return self.outputs.all_rows() if part == OWN else self.inputs[part].holds()
 
-    def renumber(self, inputs: Sequence[Rows], own: Rows, groups: Mapping[object, Rows]) -> None:
+    def renumber(self, inputs: Sequence[Rows | None], own: Rows | None, groups: Mapping[object, Rows]) -> None:
         """Rows and groups got other numbers."""
         for source, new_rows in zip(self.inputs, inputs, strict=True):
             source.renumber(new_rows, groups.get(source.place))

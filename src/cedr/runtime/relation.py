@@ -7,12 +7,15 @@ Readings: R2 (header), R8 (IDs), R20 (variables).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from cedr.expression.tree import HeaderField
+from cedr.model.event import Payload
 from cedr.model.identity import digest
 from cedr.runtime.identity import MadeIds, TextIds
 from cedr.runtime.table import Mask, Rows, Table, picked
@@ -50,6 +53,8 @@ class Relation:
     identity: tuple[Hop, ...] = ()
     contributors: tuple[Reach, ...] = ()
     ordered: bool = True
+    projection: Mapping[str, Passed | None] | None = None
+    """Where a projection made the payload: its attributes in order, with those that are passed through untouched."""
 
     def renamed(self, variable: str) -> Relation:
         """With one more variable: the row itself, without the variables inside it.  Reading: R20."""
@@ -108,12 +113,60 @@ class Relation:
         """The rows of that table."""
         return follow(self.payload, rows)
 
+    def stored(self, name: str) -> tuple[tuple[Hop, ...], Table, str]:
+        """Where an attribute stands: how one comes from a row to the table that holds it, and its name there."""
+        passed = None if self.projection is None else self.projection.get(name)
+        if passed is None:
+            return self.payload, self.payload_table, name
+        hops, table, there = passed.reach.target.stored(passed.name)
+        return (*self.payload, *passed.reach.hops, *hops), table, there
+
     def attribute(self, name: str, rows: Rows) -> Vector:
         """A payload attribute of some rows; NULL where a row is -1 or has no such attribute."""
-        column = self.payload_table.columns.get(name)
+        hops, table, there = self.stored(name)
+        column = table.columns.get(there)
         if column is None:
             return Vector(np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.bool_))
-        return column.vector(self.payload_rows(rows))
+        return column.vector(follow(hops, rows))
+
+    def arrays(self, rows: Rows) -> dict[str, pa.Array]:
+        """The payload of some rows, as columns in the types that they came in."""
+        reached: dict[tuple[Hop, ...], Rows] = {}
+        names = self.payload_table.columns.names if self.projection is None else self.projection
+        return {name: self._array(name, rows, reached) for name in names}
+
+    def _array(self, name: str, rows: Rows, reached: dict[tuple[Hop, ...], Rows]) -> pa.Array:
+        hops, table, there = self.stored(name)
+        if hops not in reached:
+            reached[hops] = follow(hops, rows)
+        passed = None if self.projection is None else self.projection.get(name)
+        column = table.columns.get(there)
+        if passed is None:
+            assert column is not None
+            return column.take(reached[hops])
+        found = pa.nulls(len(rows), passed.type) if column is None else column.take(reached[hops])
+        return found.cast(passed.type) if pa.types.is_null(found.type) else found
+
+    def payloads(self, rows: Rows) -> list[Payload]:
+        """The payload of some rows, each with the attributes that it has."""
+        if self.projection is None:
+            return self.payload_table.columns.payloads(self.payload_rows(rows))
+        columns = []
+        for name in self.projection:
+            hops, table, there = self.stored(name)
+            column = table.columns.get(there)
+            columns.append([None] * len(rows) if column is None else column.values(follow(hops, rows)))
+        names = tuple(self.projection)
+        rows_of_values = zip(*columns, strict=True) if columns else iter([()] * len(rows))
+        return [Payload(zip(names, row, strict=True)) for row in rows_of_values]
+
+
+class Passed(NamedTuple):
+    """An attribute that a projection passes through untouched: where it is from, and its type before any is there."""
+
+    reach: Reach
+    name: str
+    type: pa.DataType
 
 
 @dataclass(frozen=True)

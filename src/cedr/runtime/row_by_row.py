@@ -19,8 +19,8 @@ from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.plan import logical
 from cedr.runtime.expressions import columns_of, to_arrow, to_values
 from cedr.runtime.growable import Growable
-from cedr.runtime.operator import Size
-from cedr.runtime.relation import Frame, Reach, Relation
+from cedr.runtime.operator import OWN, Size
+from cedr.runtime.relation import Frame, Passed, Reach, Relation
 from cedr.runtime.table import NONE, Delta, Header, Rows, Table
 
 Digest = tuple[int, int]
@@ -53,10 +53,12 @@ class RowByRow:
         self._valid = next((n.valid for n in nodes if isinstance(n, logical.SetValid)), None)
         name = next((n.name for n in nodes if isinstance(n, logical.Query)), None)
         self.table = Table(None, [relation.table])
+        columns = () if self._project is None else self._project.columns
+        self._passed = {column.name: self._passes(column) for column in columns}
+        self._computed = [column for column in columns if self._passed[column.name] is None]
+        empty = {column.name: pa.array([], ARROW_TYPES[column.type]) for column in self._computed}
+        self.table.columns.extend(0, empty)  # one schema from the first step on
         self.relation = self._relation(relation, name)
-        if self._project is not None:  # one schema from the first step on
-            empty = {column.name: pa.array([], ARROW_TYPES[column.type]) for column in self._project.columns}
-            self.table.columns.extend(0, empty)
         self._output = Growable(np.int64)
         """For each row of the input the row made of it, -1 where there is none."""
         self._versions: dict[Digest, list[int]] = {}
@@ -71,9 +73,18 @@ class RowByRow:
         variables = {} if self._project else {n: reach.after(hop) for n, reach in relation.variables.items()}
         payload = () if self._project else (hop, *relation.payload)
         stream = relation.stream if name is None else name
+        identity, projection = (hop, *relation.identity), self._passed if self._project else relation.projection
         return Relation(
-            self.table, stream, variables, payload, (hop, *relation.identity), contributors, relation.ordered
+            self.table, stream, variables, payload, identity, contributors, relation.ordered, projection
         )
+
+    def _passes(self, column: logical.Column) -> Passed | None:
+        """Where an attribute that is passed through untouched is from; None: the column is computed."""
+        expression = column.expression
+        if not isinstance(expression, Attribute):
+            return None
+        reach = Reach((), self._input) if expression.variable == "" else self._input.variables.get(expression.variable)
+        return None if reach is None else Passed(reach.after((self.table, 0)), expression.name, ARROW_TYPES[column.type])
 
     @property
     def sets_valid(self) -> bool:
@@ -106,8 +117,8 @@ class RowByRow:
             header = self._input.table.header(rows)
         if self._valid is not None:
             header = header._replace(ve=self._valid_ends(rows, header))
-        if self._project is not None:
-            self._project_columns(self._project, rows)
+        if self._computed:
+            self._compute_columns(rows)
         return self.table.extend(header, [rows])
 
     def _valid_ends(self, rows: Rows, header: Header) -> Rows:
@@ -125,30 +136,10 @@ class RowByRow:
                     latest[place], ids[place], ends[place] = time, text, table.ve.view[row]
         return np.maximum(header.vs, ends)
 
-    def _project_columns(self, project: logical.Project, rows: Rows) -> None:
-        frame = Frame([(self._input, rows)])
-        arrays: dict[str, pa.Array] = {}
-        computed = {c.name: c for c in project.columns}
-        for name, column in computed.items():
-            taken = self._taken(column.expression, rows)
-            if taken is not None:
-                arrays[name] = taken
-        rest = {name: c.expression for name, c in computed.items() if name not in arrays}
-        for name, vector in columns_of(rest, frame).items():
-            made = to_arrow(vector, computed[name].type)
-            arrays[name] = made
-        self.table.columns.extend(len(rows), {c.name: arrays[c.name] for c in project.columns})
-
-    def _taken(self, expression: object, rows: Rows) -> pa.Array | None:
-        """An attribute passed through untouched, in its own Arrow type."""
-        if not isinstance(expression, Attribute):
-            return None
-        reach = self._input.variables.get(expression.variable)
-        relation, at = (self._input, rows) if reach is None else (reach.target, reach.rows(rows))
-        if reach is None and expression.variable != "":
-            return None
-        column = relation.payload_table.columns.get(expression.name)
-        return None if column is None else column.take(relation.payload_rows(at))
+    def _compute_columns(self, rows: Rows) -> None:
+        vectors = columns_of({c.name: c.expression for c in self._computed}, Frame([(self._input, rows)]))
+        arrays = {c.name: to_arrow(vectors[c.name], c.type) for c in self._computed}
+        self.table.columns.extend(len(rows), arrays)
 
     # -- versions -----------------------------------------------------------------------------------------------------
 
@@ -204,7 +195,7 @@ class RowByRow:
     def _looks(self, rows: Rows, header: Header, ends: Rows) -> list[object]:
         columns = [header.vs.tolist(), ends.tolist(), header.rt.tolist()]
         if self._project is None:
-            columns.append(self._input.payload_table.columns.payloads(self._input.payload_rows(rows)))
+            columns.append(self._input.payloads(rows))
         else:
             frame = Frame([(self._input, rows)])
             vectors = columns_of({c.name: c.expression for c in self._project.columns}, frame)
@@ -246,26 +237,27 @@ class RowByRow:
         """The rows of the input are gone."""
         self._output.truncate(0)
 
-    def holds(self) -> list[Rows]:
+    def holds(self, part: int) -> Rows:
         """The versions of events that have several."""
-        versions = [row for rows in self._versions.values() for row in rows]
-        merged = [row for rows in self._merged.values() for row in rows]
-        return [np.array(versions, dtype=np.int64), np.array(merged, dtype=np.int64)]
+        known = self._merged if part == OWN else self._versions
+        return np.array([row for rows in known.values() for row in rows], dtype=np.int64)
 
     def made_of(self, rows: Rows) -> Rows:
         """The rows made of some rows of the input, one by one."""
         made: Rows = self._output.view[rows[rows < len(self._output)]]
         return made[made >= 0]
 
-    def renumber(self, inputs: Sequence[Rows], own: Rows, groups: Mapping[object, Rows]) -> None:  # noqa: ARG002
+    def renumber(self, inputs: Sequence[Rows | None], own: Rows | None, groups: Mapping[object, Rows]) -> None:  # noqa: ARG002
         """Rows got other numbers."""
         new = inputs[0]
-        self._output.fill(len(new) - len(self._output), -1)
-        self._output.keep(np.flatnonzero(new >= 0))
-        made = self._output.view
-        made[:] = np.where(made >= 0, own[made], -1) if len(own) else -1
-        self._versions = {d: new[np.array(rows, dtype=np.int64)].tolist() for d, rows in self._versions.items()}
-        self._merged = {d: own[np.array(rows, dtype=np.int64)].tolist() for d, rows in self._merged.items()}
+        if new is not None:
+            self._output.fill(len(new) - len(self._output), -1)
+            self._output.keep(np.flatnonzero(new >= 0))
+            self._versions = {d: new[np.array(rows, dtype=np.int64)].tolist() for d, rows in self._versions.items()}
+        if own is not None:
+            made = self._output.view
+            made[:] = np.where(made >= 0, own[made], -1) if len(own) else -1
+            self._merged = {d: own[np.array(rows, dtype=np.int64)].tolist() for d, rows in self._merged.items()}
 
     @property
     def size(self) -> Size:

@@ -228,6 +228,23 @@ def copied(pieces: Array, entries: Array, target: Array) -> None:
 
 
 @kernel
+def renumber(pieces: Array, entries: Array, new_rows: Array) -> None:
+    """The rows have other numbers."""
+    for group in range(len(pieces)):
+        first = pieces[group, START]
+        for place in range(first, first + pieces[group, SIZE]):
+            entries[place, ROW] = new_rows[entries[place, ROW]]
+
+
+@kernel
+def renumber_references(references: Array, new_rows: Array) -> None:
+    """What is referred to has other numbers; -1 is nothing."""
+    for place in range(len(references)):
+        if references[place] >= 0:
+            references[place] = new_rows[references[place]]
+
+
+@kernel
 def merged(
     groups: Array, low: Array, high: Array, more_groups: Array, more_low: Array, more_high: Array
 ) -> tuple[Array, Array, Array]:

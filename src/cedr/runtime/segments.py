@@ -141,12 +141,10 @@ class Segments:
         kernels.copied(self._pieces.copy(), self._entries, entries)
         return entries[:, kernels.ROW]
 
-    def renumber(self, new_rows: Rows, new_groups: Rows | None) -> None:
-        """Rows, and groups unless None, got other numbers; a group of -1 holds nothing any more."""
-        entries = np.empty((self._held, 2), dtype=np.int64)
-        kernels.copied(self._pieces, self._entries, entries)
-        entries[:, kernels.ROW] = new_rows[entries[:, kernels.ROW]]
-        self._entries, self._end = entries, self._held
+    def renumber(self, new_rows: Rows | None, new_groups: Rows | None) -> None:
+        """Rows and groups, unless None, got other numbers; a group of -1 holds nothing any more."""
+        if new_rows is not None:
+            kernels.renumber(self._pieces, self._entries, new_rows)
         if new_groups is not None:
             kept = np.full(len(self._pieces), -1)
             known = min(len(kept), len(new_groups))

@@ -14,9 +14,9 @@ from cedr.expression.tree import HeaderField
 from cedr.model.time import BEGINNING, Time
 from cedr.plan import logical
 from cedr.runtime.expressions import Conjuncts
-from cedr.runtime.operator import Size
+from cedr.runtime.operator import OWN, Size
 from cedr.runtime.relation import Frame, Relation
-from cedr.runtime.table import NONE, Delta, Mask, Rows
+from cedr.runtime.table import NONE, Delta, Mask, Rows, renumbered
 
 
 class Filter:
@@ -51,11 +51,11 @@ class Filter:
         """Nothing is held."""
         return True
 
-    def holds(self) -> list[Rows]:
+    def holds(self, part: int) -> Rows:  # noqa: ARG002 - nothing at all
         """Nothing."""
-        return [NONE, NONE]
+        return NONE
 
-    def renumber(self, inputs: Sequence[Rows], own: Rows, groups: Mapping[object, Rows]) -> None:
+    def renumber(self, inputs: Sequence[Rows | None], own: Rows | None, groups: Mapping[object, Rows]) -> None:
         """Nothing is held."""
 
     @property
@@ -124,11 +124,11 @@ class Slice(Filter):
         """Whether nothing waits."""
         return not len(self._waiting) or id(self.relation.table) in sources
 
-    def holds(self) -> list[Rows]:
+    def holds(self, part: int) -> Rows:
         """What waits."""
-        return [self._waiting, NONE]
+        return NONE if part == OWN else self._waiting
 
-    def renumber(self, inputs: Sequence[Rows], own: Rows, groups: Mapping[object, Rows]) -> None:
+    def renumber(self, inputs: Sequence[Rows | None], own: Rows | None, groups: Mapping[object, Rows]) -> None:
         """The input's rows got other numbers."""
         super().renumber(inputs, own, groups)
-        self._waiting = inputs[0][self._waiting]
+        self._waiting = renumbered(self._waiting, inputs[0])

@@ -76,6 +76,11 @@ def each_once(size: int, rows: Iterable[Rows]) -> Rows:
     return np.flatnonzero(held)
 
 
+def renumbered(rows: Rows, new: Rows | None) -> Rows:
+    """The new numbers of some rows; None: they have kept theirs."""
+    return rows if new is None else new[rows]
+
+
 def picked(column: Growable | Derived, rows: Rows) -> Rows:
     """Values of a column; of a row that is -1 any value, also where the table has no rows at all."""
     found: Rows = column.view[rows] if len(column) else np.zeros(len(rows), dtype=np.int64)
@@ -115,7 +120,7 @@ class Table:
 
     def extend_versions(self, rows: Rows, header: Header) -> Rows:
         """Append rows with the IDs and payloads of other rows of the table, and headers of their own."""
-        if self.ids is not None:
+        if isinstance(self.ids, TextIds):
             self.ids.extend_rows(rows)
         self.columns.extend_rows(rows)
         return self.extend(header, [column.view[rows] for column in self.references])
@@ -139,7 +144,7 @@ class Table:
             column.keep(rows)
         for derived in self._derived:
             derived.keep(rows)
-        if self.ids is not None:
+        if isinstance(self.ids, TextIds):
             self.ids.keep(rows)
         self.columns.keep(rows)
 
@@ -147,7 +152,7 @@ class Table:
         """Drop all rows; the room stays."""
         for column in self._all:
             column.truncate(0)
-        if self.ids is not None:
+        if isinstance(self.ids, TextIds):
             self.ids.keep(NONE)
         self.columns.keep(NONE)
 
@@ -155,7 +160,7 @@ class Table:
     def nbytes(self) -> int:
         """Bytes held."""
         own = sum(column.nbytes for column in self._all)
-        return own + self.columns.nbytes + (0 if self.ids is None else self.ids.nbytes)
+        return own + self.columns.nbytes + (self.ids.nbytes if isinstance(self.ids, TextIds) else 0)
 
     @property
     def _derived(self) -> tuple[Derived, ...]:

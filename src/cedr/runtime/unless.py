@@ -17,7 +17,7 @@ from cedr.runtime.expressions import Conjuncts
 from cedr.runtime.inputs import Input
 from cedr.runtime.negation import Negation
 from cedr.runtime.relation import Hop, Reach
-from cedr.runtime.table import NONE, Delta, Rows
+from cedr.runtime.table import NONE, Delta, Rows, renumbered
 from cedr.runtime.times import later
 
 _CHUNK = 1024
@@ -109,15 +109,15 @@ class Unless(_Scoped):
         waits = len(self._pending) and id(self.kept.table) not in sources
         return not waits and super().free_of(sources)
 
-    def holds(self) -> list[Rows]:
+    def holds(self, part: int) -> Rows:
         """What waits for a decision is held too."""
-        first, *rest = super().holds()
-        return [np.concatenate([first, self._pending]), *rest]
+        held = super().holds(part)
+        return np.concatenate([held, self._pending]) if part == self.positive else held
 
-    def renumber(self, inputs: Sequence[Rows], own: Rows, groups: Mapping[object, Rows]) -> None:
+    def renumber(self, inputs: Sequence[Rows | None], own: Rows | None, groups: Mapping[object, Rows]) -> None:
         """Rows and groups got other numbers."""
         super().renumber(inputs, own, groups)
-        self._pending = inputs[0][self._pending]
+        self._pending = renumbered(self._pending, inputs[0])
 
 
 class UnlessNth(_Scoped):
