@@ -18,7 +18,7 @@ from cedr.model.level import ConsistencyLevel
 from cedr.model.stream import Change, Guarantee, Insert, Retract
 from cedr.model.time import Time
 from cedr.runtime.materialise import contributor_lists, events_of
-from cedr.runtime.relation import Relation
+from cedr.runtime.relation import Reached, Relation
 
 Rows = NDArray[np.int64]
 KEPT = -(2**63) + 1
@@ -113,12 +113,13 @@ class Changes:
     def _columns(self) -> pa.RecordBatch:
         spoken, relation = self._spoken, self._relation
         rows, n = spoken.rows, len(spoken.rows)
+        reached = Reached(rows)
         header = relation.table.header(rows)
         kinds = pa.array(["insert", "retract"])
         oe, ve = self._ends(header.os, header.ve)
         columns = {
-            "change": pa.DictionaryArray.from_arrays(pa.array(np.where(spoken.insert, 0, 1).astype(np.int8)), kinds),
-            "id": relation.id_texts(rows),
+            "change": pa.DictionaryArray.from_arrays(pa.array((~spoken.insert).view(np.int8)), kinds),
+            "id": relation.id_texts(reached),
             "said": pa.array(spoken.said),
             "Vs": pa.array(header.vs),
             "Ve": pa.array(ve),
@@ -126,9 +127,9 @@ class Changes:
             "Oe": pa.array(oe),
             "Cs": pa.array(np.full(n, self.cedr_time)),
             "Rt": pa.array(header.rt),
-            "contributors": contributor_lists(relation, rows),
+            "contributors": contributor_lists(relation, reached),
         }
-        columns.update(relation.arrays(rows))
+        columns.update(relation.arrays(reached))
         return pa.RecordBatch.from_pydict(columns)
 
     def _ends(self, os: Rows, ve: Rows) -> tuple[Rows, Rows]:

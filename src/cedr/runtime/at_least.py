@@ -16,7 +16,7 @@ from cedr.plan import logical
 from cedr.runtime.beliefs import Window
 from cedr.runtime.composite import Composite, relation_of
 from cedr.runtime.expressions import Conjuncts
-from cedr.runtime.identity import made_in_order
+from cedr.runtime.identity import Digests, Words, made_in_order
 from cedr.runtime.inputs import Input
 from cedr.runtime.pattern import Asked, Found, Shape
 from cedr.runtime.table import Mask, Rows, picked
@@ -151,6 +151,10 @@ class AtLeast(Composite):
             first = np.where(rows >= 0, np.minimum(first, times), first)
             last = np.where(rows >= 0, np.maximum(last, times), last)
         return Shape(last, last, later(first, self.scope), self.root_times(references))
+
+    def _spelled(self, rows: Rows) -> Words | None:  # noqa: ARG002 - contributors come in any order
+        """There is no shorter way."""
+        return None
 
     def _made(self, rows: Rows) -> Digests:
         """IDs over the contributors in the order of time.  Readings: R8, R12."""

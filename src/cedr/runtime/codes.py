@@ -16,6 +16,10 @@ Place = tuple[int, str]
 """A table and the name of a column in it."""
 
 
+_SPARE = 1 << 12
+"""So many codes more than twice what was kept are let grow."""
+
+
 class _Coded:
     """A column and the codes of its rows so far."""
 
@@ -31,6 +35,7 @@ class Codes:
         self._coded: dict[Place, _Coded] = {}
         self._parent: dict[Place, Place] = {}
         self._coders: dict[Place, KeyCoder] = {}
+        self._sizes: dict[Place, int] = {}
 
     def column(self, table: Table, name: str) -> Place:
         """Register a column."""
@@ -76,9 +81,14 @@ class Codes:
                 coded.codes.keep(rows[rows < len(coded.codes)])
 
     def restart(self) -> dict[Place, Rows]:
-        """Forget the values that no row has any more: for each column the old codes' new ones, 0 stays 0."""
+        """Forget the values that no row has any more: for each column the old codes' new ones, 0 stays 0.
+
+        Only where there are many more than the last time: the values of a key come again.
+        """
         renewed: dict[Place, Rows] = {}
         for root, coder in self._coders.items():
+            if coder.size <= 2 * self._sizes.get(root, 0) + _SPARE:
+                continue
             members = [coded for place, coded in self._coded.items() if self._root(place) == root]
             used = each_once(coder.size + 1, [m.codes.view for m in members])
             again = coder.restart(used[used > 0] - 1)
@@ -88,6 +98,7 @@ class Codes:
                 member.codes.truncate(0)
                 member.codes.extend(codes)
             renewed.update({place: new for place in self._coded if self._root(place) == root})
+            self._sizes[root] = coder.size
         return renewed
 
     def _root(self, place: Place) -> Place:

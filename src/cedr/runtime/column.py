@@ -23,11 +23,15 @@ from cedr.runtime.arrow_values import (
     portion_of_values,
     restored,
 )
+from cedr.runtime.gather_kernels import gather
 from cedr.runtime.growable import Growable, Rows
 from cedr.runtime.texts import Texts, bitmap
 from cedr.runtime.vector import Vector
 
 Mask = npt.NDArray[np.bool_]
+
+_FEW = 64
+"""Fewer rows than this are not worth a compiled loop."""
 
 
 class Column:
@@ -187,9 +191,7 @@ class Column:
 
     def _present(self, rows: Rows) -> Mask | None:
         """Which of these rows are there and not NULL; None: all."""
-        given: Mask | None = rows >= 0
-        if given is not None and given.all():
-            given = None
+        given: Mask | None = None if not len(rows) or rows.min() >= 0 else rows >= 0
         if self._store is None:
             return np.zeros(len(rows), np.bool_)
         if self._valid is None:
@@ -199,7 +201,13 @@ class Column:
 
     def _gathered(self, rows: Rows) -> npt.NDArray[Any]:
         numbers = self.numbers
-        return numbers[rows] if len(numbers) else np.zeros(len(rows), numbers.dtype)
+        if not len(numbers):
+            return np.zeros(len(rows), numbers.dtype)
+        if numbers.dtype == np.object_ or len(rows) < _FEW:
+            return numbers[rows]
+        out = np.empty(len(rows), numbers.dtype)
+        gather(numbers, rows, out)
+        return out
 
     def take(self, rows: Rows) -> pa.Array:
         """These rows as an Arrow array, of the type they came as."""

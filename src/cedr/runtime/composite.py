@@ -16,7 +16,7 @@ from cedr.plan.bounds import scope as total_scope
 from cedr.runtime.beliefs import Intervals
 from cedr.runtime.consumption import Consumption
 from cedr.runtime.expressions import Conjuncts
-from cedr.runtime.identity import Digests, MadeIds, Making
+from cedr.runtime.identity import Digests, MadeIds, Making, Words, spelled_composites
 from cedr.runtime.inputs import Input
 from cedr.runtime.parameters import Parameters
 from cedr.runtime.pattern import Asked, Found, PatternOperator
@@ -39,7 +39,7 @@ class Composite(PatternOperator):
         self.endless = self.consuming
         self.reach = total_scope(node) or 0
         self._consumption = Consumption(self.parameters, node.disjoint) if self.consuming else None
-        self.ids = MadeIds(self._made)
+        self.ids = MadeIds(self._made, self._spelled)
         self.table = Table(self.ids, [source.relation.table for source in inputs])
         self.relation = _relation(self.table, node.place, [source.relation for source in inputs])
 
@@ -89,6 +89,15 @@ class Composite(PatternOperator):
         for relation, column in zip(self.parameters.relations, self.table.references, strict=True):
             making.take_in(relation.stream_digest, *relation.ids(column.view[rows]))
         return making.finish()
+
+    def _spelled(self, rows: Rows) -> Words | None:
+        """The same as texts, if there is a shorter way."""
+        relations = self.parameters.relations
+        if any(relation.identity for relation in relations):
+            return None
+        references = [column.view[rows] for column in self.table.references]
+        ids = [relation.id_holder for relation in relations]
+        return spelled_composites(self.place, [r.stream_digest for r in relations], ids, references)
 
     def undecided_choice(self, known: Time, choosing: Sequence[int]) -> Time | None:
         """LAST where it chooses by the future: until g reaches the Vs of the first other contributor + w.

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cedr.model.identity import digest
+from cedr.runtime import gather_kernels as kernels
 from cedr.runtime.growable import Growable, Rows
 from cedr.runtime.murmur_kernels import (
     SLACK,
@@ -26,12 +27,14 @@ from cedr.runtime.murmur_kernels import (
     make_in_order,
     spell_made,
 )
-from cedr.runtime.texts import Texts
+from cedr.runtime.texts import LARGEST_32, Texts
 
 Digests = tuple[Words, Words]
 """The higher and the lower halves of digests."""
 
 _MOST_SMALL = (2**31 - 1) // 32
+_FEW = 8
+"""Up to so many contributors are taken in at once."""
 
 
 class TextIds:
@@ -57,6 +60,11 @@ class TextIds:
     def nbytes(self) -> int:
         """Bytes taken, room included."""
         return self._texts.nbytes + self._high.nbytes + self._low.nbytes
+
+    @property
+    def stored(self) -> Texts:
+        """The IDs themselves."""
+        return self._texts
 
     @property
     def high(self) -> Words:
@@ -130,10 +138,10 @@ class MadeIds:
     within a scope are never asked for.  ``make`` gives the halves of the IDs of some rows, high and low.
     """
 
-    __slots__ = ("_make",)
+    __slots__ = ("_make", "_spell")
 
-    def __init__(self, make: Callable[[Rows], Digests]) -> None:
-        self._make = make
+    def __init__(self, make: Callable[[Rows], Digests], spell: Callable[[Rows], Words | None] | None = None) -> None:
+        self._make, self._spell = make, spell
 
     def digests(self, rows: Rows) -> Digests:
         """The digests of these rows' IDs, as parts of other IDs."""
@@ -143,7 +151,8 @@ class MadeIds:
         """The IDs of these rows as Arrow strings; of row -1 NULL."""
         present = rows >= 0
         if present.all():
-            return made_texts(*self._make(rows))
+            spelled = None if self._spell is None else self._spell(rows)
+            return made_texts(*self._make(rows)) if spelled is None else _written(spelled)
         known = np.flatnonzero(present)
         places = np.full(len(rows), -1, np.int64)
         places[known] = np.arange(len(known))
@@ -165,6 +174,20 @@ class MadeIds:
         ranks = np.empty(len(rows), np.int64)
         ranks[order] = np.cumsum(steps)
         return ranks
+
+
+def spelled_composites(
+    place: str, streams: Sequence[tuple[int, int]], ids: Sequence[TextIds | MadeIds], rows: Sequence[Rows]
+) -> Words | None:
+    """The texts of the IDs of composites of events, four words each; None where contributors are composites too."""
+    texts = [each for each in ids if isinstance(each, TextIds)]
+    if len(texts) < len(ids) or len(ids) > _FEW:
+        return None
+    out = np.empty(4 * len(rows[0]), np.uint64)
+    halves = tuple(each.high for each in texts), tuple(each.low for each in texts)
+    start, of_streams = np.array(_started(place), np.uint64), np.array(streams, np.uint64)
+    kernels.spell_composites(start, of_streams, *halves, tuple(rows), out)
+    return out
 
 
 class Making:
@@ -229,6 +252,20 @@ def _started(place: str) -> tuple[int, int]:
     return int(state[0, 0]), int(state[1, 0])
 
 
+def interleaved(ids: Sequence[TextIds], rows: Sequence[Rows]) -> pa.Array:
+    """The IDs that events came with, of the contributors of each row one behind the other; no row is -1."""
+    texts = [each.stored for each in ids]
+    chosen, begins = tuple(rows), tuple(part.offsets for part in texts)
+    offsets = np.empty(len(rows) * len(rows[0]) + 1, np.int64)
+    kernels.contributor_offsets(begins, chosen, offsets)
+    out = np.empty(int(offsets[-1]), np.uint8)
+    kernels.contributor_texts(tuple(part.data for part in texts), begins, chosen, offsets, out)
+    small = len(out) <= LARGEST_32
+    kind = pa.StringArray if small else pa.LargeStringArray
+    where = offsets.astype(np.int32) if small else offsets
+    return kind.from_buffers(len(offsets) - 1, pa.py_buffer(where), pa.py_buffer(out))
+
+
 def made_digests(high: Words, low: Words) -> Digests:
     """The digests of the texts of IDs made by ``idgen``."""
     digests = np.empty((2, len(high)), np.uint64)
@@ -240,10 +277,16 @@ def made_texts(high: Words, low: Words) -> pa.Array:
     """The texts of IDs made by ``idgen``: 32 hexadecimal digits, as Arrow strings."""
     out = np.empty(4 * len(high), np.uint64)
     spell_made(high, low, out)
-    small = len(high) <= _MOST_SMALL
-    offsets = np.arange(len(high) + 1, dtype=np.int32 if small else np.int64) * 32
+    return _written(out)
+
+
+def _written(spelled: Words) -> pa.Array:
+    """Texts of 32 bytes, four words each."""
+    n = len(spelled) // 4
+    small = n <= _MOST_SMALL
+    offsets = np.arange(n + 1, dtype=np.int32 if small else np.int64) * 32
     kind = pa.StringArray if small else pa.LargeStringArray
-    return kind.from_buffers(len(high), pa.py_buffer(offsets), pa.py_buffer(out))
+    return kind.from_buffers(n, pa.py_buffer(offsets), pa.py_buffer(spelled))
 
 
 def integer_digests(values: npt.NDArray[np.int64]) -> Digests:

@@ -11,8 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from cedr.model.event import Event
-from cedr.runtime.relation import Hop, Relation, follow
+from cedr.runtime.relation import Hop, Reached, Relation
+from cedr.runtime.identity import TextIds, interleaved
 from cedr.runtime.table import Rows, picked
+
+_FEW = 8
+"""Up to so many contributors are gathered at once."""
 
 
 def events_of(relation: Relation, rows: Rows) -> list[Event]:
@@ -48,25 +52,29 @@ def _leaves(relation: Relation, hops: tuple[Hop, ...] = ()) -> Iterator[tuple[tu
         yield from _leaves(reach.target, (*hops, *reach.hops))
 
 
-def contributor_lists(relation: Relation, rows: Rows) -> pa.Array:
+def contributor_lists(relation: Relation, reached: Reached) -> pa.Array:
     """The primitive contributors of rows as lists of (type, id), by time within a row."""
     leaves = list(_leaves(relation))
-    reached = [follow(hops, rows) for hops, _ in leaves]
-    count, n = len(leaves), len(rows)
-    ids = pa.concat_arrays([leaf.id_texts(at) for (_, leaf), at in zip(leaves, reached, strict=True)])
-    order: Rows = np.arange(count)[None, :] * n + np.arange(n)[:, None]
-    if _in_order(relation):
-        taken, offsets = order.ravel(), np.arange(n + 1) * count
+    count, n = len(leaves), len(reached)
+    holders = [leaf.id_holder for _, leaf in leaves]
+    named = [reached.along((*hops, *leaf.identity)) for hops, leaf in leaves]
+    if _in_order(relation) and count <= _FEW and all(isinstance(ids, TextIds) for ids in holders):
+        which, offsets = np.tile(np.arange(count, dtype=np.int8), n), np.arange(n + 1) * count
+        texts = interleaved([ids for ids in holders if isinstance(ids, TextIds)], named)
     else:
-        taken, offsets = _by_time([leaf for _, leaf in leaves], reached, order)
+        taken, offsets = _by_time([leaf for _, leaf in leaves], [reached.along(hops) for hops, _ in leaves])
+        every = pa.concat_arrays([ids.texts(at) for ids, at in zip(holders, named, strict=True)])
+        which, texts = (taken // max(n, 1)).astype(np.int8), every.take(pa.array(taken))
     streams = pa.array([leaf.stream for _, leaf in leaves], pa.string())
-    names = pa.DictionaryArray.from_arrays(pa.array((taken // max(n, 1)).astype(np.int8)), streams)
-    values = pa.StructArray.from_arrays([names, ids.take(pa.array(taken))], ["type", "id"])
+    names = pa.DictionaryArray.from_arrays(pa.array(which), streams)
+    values = pa.StructArray.from_arrays([names, texts], ["type", "id"])
     return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), values)
 
 
-def _by_time(leaves: list[Relation], reached: list[Rows], order: Rows) -> tuple[Rows, Rows]:
+def _by_time(leaves: list[Relation], reached: list[Rows]) -> tuple[Rows, Rows]:
     """Places of the contributors that are there, by time within each row, and where each row's begin."""
+    n = len(reached[0])
+    order: Rows = np.arange(len(leaves))[None, :] * n + np.arange(n)[:, None]
     present = np.stack([at >= 0 for at in reached], axis=1)
     times = np.stack([picked(leaf.table.vs, at) for leaf, at in zip(leaves, reached, strict=True)], axis=1)
     in_time = np.argsort(np.where(present, times, np.iinfo(np.int64).max), axis=1, kind="stable")

@@ -17,6 +17,7 @@ import pyarrow as pa
 from cedr.expression.tree import HeaderField
 from cedr.model.event import Payload
 from cedr.model.identity import digest
+from cedr.runtime import gather_kernels as kernels
 from cedr.runtime.identity import MadeIds, TextIds
 from cedr.runtime.table import Mask, Rows, Table, picked
 from cedr.runtime.vector import Vector
@@ -28,14 +29,30 @@ Hop = tuple[Table, int]
 def follow(hops: tuple[Hop, ...], rows: Rows) -> Rows:
     """The rows that one reaches along some references; -1 stays -1."""
     for table, index in hops:
+        reached = np.empty(len(rows), dtype=np.int64)
         if len(table):
-            reached: Rows = table.references[index].view[rows]
-            if len(rows) and rows.min() < 0:
-                reached[rows < 0] = -1
-            rows = reached
+            kernels.follow(table.references[index].view, rows, reached)
         else:
-            rows = np.full(len(rows), -1)
+            reached.fill(-1)
+        rows = reached
     return rows
+
+
+class Reached:
+    """What some rows reach along references, each part of the way gone once."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._known: dict[tuple[Hop, ...], Rows] = {(): rows}
+
+    def __len__(self) -> int:
+        return len(self._known[()])
+
+    def along(self, hops: tuple[Hop, ...]) -> Rows:
+        """The rows reached."""
+        found = self._known.get(hops)
+        if found is None:
+            found = self._known[hops] = follow(hops[-1:], self.along(hops[:-1]))
+        return found
 
 
 @dataclass(frozen=True)
@@ -77,10 +94,9 @@ class Relation:
         ids, at = self._ids(rows)
         return ids.values(at)
 
-    def id_texts(self, rows: Rows) -> pa.Array:
+    def id_texts(self, reached: Reached) -> pa.Array:
         """The rows' IDs as texts."""
-        ids, at = self._ids(rows)
-        return ids.texts(at)
+        return self.id_holder.texts(reached.along(self.identity))
 
     def ranks(self, rows: Rows) -> Rows:
         """The rows' IDs as numbers in the same order.  Reading: R25 (ties)."""
@@ -92,10 +108,14 @@ class Relation:
         return self._ids(rows)
 
     def _ids(self, rows: Rows) -> tuple[TextIds | MadeIds, Rows]:
-        at = follow(self.identity, rows)
-        table = _end(self.identity, self.table)
-        assert table.ids is not None
-        return table.ids, at
+        return self.id_holder, follow(self.identity, rows)
+
+    @property
+    def id_holder(self) -> TextIds | MadeIds:
+        """Where the IDs are, of the rows that one reaches along ``identity``."""
+        ids = _end(self.identity, self.table).ids
+        assert ids is not None
+        return ids
 
     @property
     def stream_digest(self) -> tuple[int, int]:
@@ -129,22 +149,19 @@ class Relation:
             return Vector(np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.bool_))
         return column.vector(follow(hops, rows))
 
-    def arrays(self, rows: Rows) -> dict[str, pa.Array]:
+    def arrays(self, reached: Reached) -> dict[str, pa.Array]:
         """The payload of some rows, as columns in the types that they came in."""
-        reached: dict[tuple[Hop, ...], Rows] = {}
         names = self.payload_table.columns.names if self.projection is None else self.projection
-        return {name: self._array(name, rows, reached) for name in names}
+        return {name: self._array(name, reached) for name in names}
 
-    def _array(self, name: str, rows: Rows, reached: dict[tuple[Hop, ...], Rows]) -> pa.Array:
+    def _array(self, name: str, reached: Reached) -> pa.Array:
         hops, table, there = self.stored(name)
-        if hops not in reached:
-            reached[hops] = follow(hops, rows)
         passed = None if self.projection is None else self.projection.get(name)
         column = table.columns.get(there)
         if passed is None:
             assert column is not None
-            return column.take(reached[hops])
-        found = pa.nulls(len(rows), passed.type) if column is None else column.take(reached[hops])
+            return column.take(reached.along(hops))
+        found = pa.nulls(len(reached), passed.type) if column is None else column.take(reached.along(hops))
         return found.cast(passed.type) if pa.types.is_null(found.type) else found
 
     def payloads(self, rows: Rows) -> list[Payload]:

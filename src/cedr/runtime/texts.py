@@ -16,7 +16,7 @@ from cedr.runtime.growable import Growable, Rows
 from cedr.runtime.runs import together
 from cedr.runtime.text_kernels import SLACK, gather, total_size
 
-_LARGEST_32 = 2**31 - 1
+LARGEST_32 = 2**31 - 1
 _LARGE = 1 << 20
 """So many bytes of room are held on to."""
 
@@ -111,7 +111,7 @@ class Texts:
         NULL are those not ``present``; a row -1 must be one of them.
         """
         size = total_size(self.offsets, rows)
-        small = size <= _LARGEST_32
+        small = size <= LARGEST_32
         offsets = np.empty(len(rows) + 1, np.int32 if small else np.int64)
         out = np.empty(size + SLACK, np.uint8)
         gather(self.data, self.offsets, rows, out, offsets, 0)
