@@ -25,6 +25,9 @@ KEPT = -(2**63) + 1
 """An end that a retraction does not name."""
 
 
+_KINDS = pa.array(["insert", "retract"], pa.string())
+
+
 class Spoken(NamedTuple):
     """Inserts and retractions as columns, in the order of Sync.
 
@@ -115,10 +118,9 @@ class Changes:
         rows, n = spoken.rows, len(spoken.rows)
         reached = Reached(rows)
         header = relation.table.header(rows)
-        kinds = pa.array(["insert", "retract"])
         oe, ve = self._ends(header.os, header.ve)
         columns = {
-            "change": pa.DictionaryArray.from_arrays(pa.array((~spoken.insert).view(np.int8)), kinds),
+            "change": pa.DictionaryArray.from_arrays(pa.array((~spoken.insert).view(np.int8)), _KINDS),
             "id": relation.id_texts(reached),
             "said": pa.array(spoken.said),
             "Vs": pa.array(header.vs),

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cedr.model.time import BEGINNING, FOREVER, Time
+from cedr.runtime import segment_kernels as kernels
 from cedr.runtime.inputs import Input
 from cedr.runtime.segments import Sorted
 from cedr.runtime.table import Mask, Rows
@@ -29,6 +30,12 @@ class Intervals(NamedTuple):
     def take(self, chosen: Rows | Mask) -> Intervals:
         """Some of them."""
         return Intervals(*(column[chosen] for column in self))
+
+    def united(self) -> Intervals:
+        """Overlapping ones of a group as one; they are in the order of (group, low)."""
+        groups, low, high = (column.copy() for column in self)
+        count = kernels.united(groups, low, high)
+        return Intervals(groups[:count], low[:count], high[:count])
 
 
 class Window(NamedTuple):

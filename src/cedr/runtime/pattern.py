@@ -23,6 +23,7 @@ from cedr.runtime.beliefs import Intervals, Window, runs_of, united
 from cedr.runtime.inputs import Changed, Digest, Input
 from cedr.runtime.operator import OWN, Size
 from cedr.runtime.relation import Relation
+from cedr.runtime.runs import together
 from cedr.runtime.segments import Segments, Sorted, in_order
 from cedr.runtime.table import NONE, Delta, Header, Mask, Rows, Table, picked, plain_header
 from cedr.runtime.times import earlier, later
@@ -101,6 +102,8 @@ class PatternOperator(ABC):
         self._line = BEGINNING
         """Outputs anchored up to here are forgotten."""
         self._chosen: list[Chosen] = []
+        self._newest = BEGINNING
+        """No row with a larger Vs has come."""
         self.final = BEGINNING
         """Outputs anchored up to here are final once the changes at hand are taken in."""
 
@@ -134,6 +137,9 @@ class PatternOperator(ABC):
             concerned |= events
         if concerned:
             changed.extend((s.where(concerned), w) for s, w in zip(self.inputs, self.affects, strict=True))
+        for part, _ in changed:
+            if len(part.times):
+                self._newest = max(self._newest, int(part.times.max()))
         if self._chosen:
             self._choose_again()
         at = self._affected(changed)
@@ -141,19 +147,38 @@ class PatternOperator(ABC):
             return Delta()
         return self._difference(at, self._evaluate(at))
 
+    def follows(self, deltas: Sequence[Delta]) -> bool:
+        """Whether all that changes is plain rows after all that is known: they are known from now on."""
+        if self._chosen or any(len(delta.removed) for delta in deltas) or any(s.rough for s in self.inputs):
+            return False
+        least, most = FOREVER, self._newest
+        for source, delta in zip(self.inputs, deltas, strict=True):
+            if len(delta.added):
+                table, rows = source.relation.table, together(delta.added)
+                if not table.plain.implicit and not table.plain.view[rows].all():
+                    return False
+                times = table.vs.view[rows]
+                least, most = min(least, int(times.min())), max(most, int(times.max()))
+        if least <= max(self._newest, self._line):
+            return False
+        self._newest = most
+        return True
+
     def _affected(self, changed: Sequence[tuple[Changed, Window]]) -> Intervals:
         """The intervals of anchors that changes bear on, united where they overlap."""
         at = Intervals(NONE, NONE, NONE)
-        for (groups, times), window in changed:
-            some = Intervals(groups, earlier(times, window.before), later(times, window.after))
+        for part, window in changed:
+            some = self.reaches(part, window)
             at = Intervals(*kernels.merged(*at, *some)) if len(at.groups) else some
         if self._line > BEGINNING:
             low = np.maximum(at.low, self._line + 1)
             wanted = np.flatnonzero(low <= at.high)
             at = Intervals(at.groups[wanted], low[wanted], at.high[wanted])
-        groups, low, high = at.groups.copy(), at.low.copy(), at.high.copy()
-        count = kernels.united(groups, low, high)
-        return Intervals(groups[:count], low[:count], high[:count])
+        return at.united()
+
+    def reaches(self, changed: Changed, window: Window) -> Intervals:
+        """The anchors that each of some changes may bear on."""
+        return Intervals(changed.groups, earlier(changed.times, window.before), later(changed.times, window.after))
 
     def _evaluate(self, at: Intervals, known: Time | None = None) -> Evaluated:
         rough = self._rough(at.groups)
@@ -290,15 +315,15 @@ class PatternOperator(ABC):
         """What the rows of some intervals were, and what they are now."""
         store = self.outputs.sorted
         places = store.locate(at.groups, at.low, at.high)
+        if not places.total:
+            return Delta(NONE, self.say(new))
         _, place = places.expand()
         old = store.rows[place]
-        if not len(old):
-            return Delta(NONE, self._say(new))
         gone, come = self._unmatched(old, new)
         removed = old[gone]
         groups = np.repeat(at.groups, places.counts)[gone]
         self.outputs.remove(groups, store.times[place][gone], removed)
-        return Delta(removed, self._say(_taken(new, come)))
+        return Delta(removed, self.say(_taken(new, come)))
 
     def _unmatched(self, old: Rows, new: Evaluated) -> tuple[Rows, Rows]:
         """The old rows that are not among the new ones, and the new ones that are not among the old."""
@@ -321,7 +346,8 @@ class PatternOperator(ABC):
         come[similar[matched[len(old) :]]] = False
         return np.flatnonzero(~matched[: len(old)]), np.flatnonzero(come)
 
-    def _say(self, new: Evaluated) -> Rows:
+    def say(self, new: Evaluated) -> Rows:
+        """Rows that are there from now on."""
         if not len(new.anchors):
             return NONE
         rows = self.table.extend(new.header, new.references)

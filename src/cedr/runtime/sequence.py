@@ -15,14 +15,15 @@ import numpy as np
 from cedr.model.modes import Selection
 from cedr.model.time import FOREVER, Time
 from cedr.plan import logical
-from cedr.runtime.beliefs import Window
+from cedr.runtime import pair_kernels as kernels
+from cedr.runtime.beliefs import Intervals, Window
 from cedr.runtime.composite import Composite
 from cedr.runtime.existence import Sought, chunks, exists
 from cedr.runtime.expressions import Conjuncts
-from cedr.runtime.inputs import Input
-from cedr.runtime.pattern import Asked, Found, Shape
+from cedr.runtime.inputs import Changed, Input
+from cedr.runtime.pattern import Asked, Evaluated, Found, Shape
 from cedr.runtime.segments import Places, Sorted
-from cedr.runtime.table import Mask, Rows
+from cedr.runtime.table import NONE, Delta, Mask, Rows, plain_header
 from cedr.runtime.times import earlier, later
 
 
@@ -44,6 +45,66 @@ class Sequence(Composite):
         else:
             self.affects = [Window(0, after)] * count
             self.windows = [Window(scope, 0)] * count
+            if node.parameters[-1].selection is Selection.EACH and not self.endless:
+                self.affects[-1] = Window(0, 0)  # it takes nothing from others
+        self._pairs = self._only_pairs()
+
+    def _only_pairs(self) -> bool:
+        """Whether there are two parameters that only keys and times relate, each EACH or its neighbour."""
+        modes = self.parameters
+        if len(modes) != 2 or self._forward or self.endless or modes.conjuncts.predicates:
+            return False
+        first, last = modes.selections
+        return first in (Selection.EACH, Selection.LAST) and last in (Selection.EACH, Selection.FIRST)
+
+    def reaches(self, changed: Changed, window: Window) -> Intervals:
+        """Where each row goes with its neighbours alone, a change reaches no further than the next one."""
+        at = super().reaches(changed, window)
+        if self._pairs and self.parameters.selections[-1] is Selection.FIRST:
+            high = at.high.copy()
+            kernels.until_next(*self.inputs[-1].store.sorted, changed.groups, changed.times, high)
+            at = at._replace(high=high)
+        return at
+
+    def update(self, deltas: Several[Delta]) -> Delta:
+        """Rows that come after all that is known bear on nothing before them."""
+        if not self._pairs or not self.follows(deltas):
+            return super().update(deltas)
+        changed = [source.apply(delta)[0] for source, delta in zip(self.inputs, deltas, strict=True)]
+        if not changed[-1]:
+            return Delta()
+        groups = changed[-1][0].groups
+        out = tuple(np.empty(len(groups), dtype=np.int64) for _ in range(3))
+        count = kernels.last_of(self.inputs[-1].store.sorted.pieces, groups, out)
+        at, begin, end = (column[:count] for column in out)
+        found = self._found_pairs(at, Places(begin, end, len(groups)))
+        if found is None:
+            times = changed[-1][0].times
+            found = super()._plain(Intervals(groups, times, times).united(), None)
+        return Delta(NONE, self.say(found))
+
+    def _plain(self, at: Intervals, known: Time | None) -> Evaluated:
+        if self._pairs and known is None:
+            found = self._found_pairs(at.groups, self.inputs[-1].store.sorted.locate(*at))
+            if found is not None:
+                return found
+        return super()._plain(at, known)
+
+    def _found_pairs(self, at: Rows, anchors: Places) -> Evaluated | None:
+        """All in one go, of anchors in some groups; None where IDs decide between rows at one time."""
+        first, last = (source.store.sorted for source in self.inputs)
+        found = tuple(np.empty(anchors.total, dtype=np.int64) for _ in range(3))
+        modes = (each is not Selection.EACH for each in reversed(self.parameters.selections))
+        total = kernels.ranges(first, (*last, anchors.begin, anchors.end), at, self.scope, *modes, found)
+        if total == kernels.TIED:
+            return None
+        groups = np.repeat(at, anchors.counts)
+        columns = tuple(np.empty(total, dtype=np.int64) for _ in range(6))
+        kernels.pairs(first.entries, last.entries, found, groups, self.scope, columns)
+        references, (vs, ve, rt, of) = list(columns[:2]), columns[2:]
+        if not all(relation.table.rt.implicit for relation in self.parameters.relations):
+            rt = self.root_times(references)
+        return Evaluated(references, plain_header(vs, ve, rt), of, vs)
 
     def anchors(self, references: list[Rows]) -> Rows:
         """The last contributor's Vs; the first one's where the last is chosen by the future."""
@@ -134,6 +195,8 @@ class Sequence(Composite):
         if self._forward:
             return frozenset(i for i in free if i == last)
         first, latest = ({i for i in free if modes.selections[i] is mode} for mode in (Selection.FIRST, Selection.LAST))
+        if last == 1 and last in first:
+            first -= {0}  # the first of all that go with the last one, not only of those that it is the first for
         return frozenset(latest | (first & {0, last}))
 
     def _before(self, store: Sorted, groups: Rows, times: Rows, places: Rows) -> Rows:
