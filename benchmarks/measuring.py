@@ -58,9 +58,9 @@ def one_thread() -> None:
 
 
 def pipeline_of(text: str, level: ConsistencyLevel) -> Pipeline:
-    """A fresh pipeline of the query Q."""
+    """A fresh pipeline of the query Q, which passes by what the query does not read."""
     program = compile_text(text)
-    return Pipeline(program.queries["Q"].plan, level, program.types)
+    return Pipeline(program.queries["Q"].plan, level, program.types, all_streams=False)
 
 
 def drive(pipeline: Pipeline, feed: Sequence[Batch], done: Callable[[], object] = lambda: None, first: int = 1) -> Run:

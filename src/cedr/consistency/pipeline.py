@@ -24,11 +24,16 @@ from cedr.model.schema import Catalog
 from cedr.model.stream import Message
 from cedr.model.time import FOREVER, Time
 from cedr.plan.logical import Node
+from cedr.plan.reads import reads_of
 from cedr.runtime.memory import keep_freed_memory
 
 
 class Pipeline:
-    """A standing query.  Several levels share what has arrived; each has operators and a voice of its own."""
+    """A standing query.  Several levels share what has arrived; each has operators and a voice of its own.
+
+    Without ``all_streams`` messages of streams that the query does not read are judged as far as each tells by itself,
+    and not kept: that one repeats another, or uses its key again, is not known then.
+    """
 
     def __init__(
         self,
@@ -36,10 +41,12 @@ class Pipeline:
         levels: ConsistencyLevel | Sequence[ConsistencyLevel],
         catalog: Catalog,
         providers: Iterable[str] = (),
+        *,
+        all_streams: bool = True,
     ) -> None:
         keep_freed_memory()
         chosen = [levels] if isinstance(levels, ConsistencyLevel) else list(levels)
-        self._arrivals = Arrivals(catalog, providers)
+        self._arrivals = Arrivals(catalog, providers, reads=None if all_streams else reads_of(plan))
         self._clock = Clock()
         self._monitors = [
             Monitor(plan, level, self._arrivals, self._clock, str(number)) for number, level in enumerate(chosen)

@@ -13,6 +13,7 @@ import numpy as np
 
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.relation import Relation
+from cedr.runtime.runs import together
 from cedr.runtime.segments import Segments, in_order
 from cedr.runtime.table import Delta, Rows
 
@@ -79,6 +80,16 @@ class Input:
                     concerned |= note(rows[~plain], groups[~plain], times[~plain])
                 parts.append((groups, times))
         return [Changed(*part) for part in parts], concerned
+
+    def take_in(self, rows: Rows, line: Time) -> tuple[Rows, Rows]:
+        """Plain rows come; only those with Vs after the line need to be found again.  All of them, with their groups."""
+        groups = self.groups(rows)
+        if not self._nulls and len(groups) and groups.min() == 0:
+            rows, groups = rows[groups > 0], groups[groups > 0]
+        times = self.relation.table.vs.view[together(rows)]
+        later = np.flatnonzero(times > line)
+        self.store.add(*in_order(groups[later], times[later], rows[later]))
+        return groups, rows
 
     def where(self, digests: set[Digest]) -> Changed:
         """Where the versions of some events stand."""

@@ -10,14 +10,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cedr.model.time import Time
 from cedr.plan.logical import Disjoint
 from cedr.runtime.existence import Condition, Sought, exists
 from cedr.runtime.expressions import Conjuncts
 from cedr.runtime.fence import Candidate, Fence, passed
 from cedr.runtime.inputs import Input
-from cedr.runtime.pattern import Asked, Found, PatternOperator, Shape
+from cedr.runtime.pair_kernels import any_within
+from cedr.runtime.pattern import Asked, Evaluated, Found, PatternOperator, Shape
 from cedr.runtime.relation import Hop, Reach, Relation
-from cedr.runtime.table import Rows, Table
+from cedr.runtime.segments import Sorted
+from cedr.runtime.table import NONE, Delta, Mask, Rows, Table, plain_header
 
 
 class Negation(PatternOperator):
@@ -80,6 +83,38 @@ class Negation(PatternOperator):
         """A row refers to what was kept alone."""
         return [references[self.positive]]
 
+    def update(self, deltas: Sequence[Delta]) -> Delta:
+        """New rows of the positive operand are judged by themselves: none bears on another."""
+        new = deltas[self.positive].added
+        if self._fence is not None or len(deltas[self.positive].removed) or not self.smooth(deltas):
+            return super().update(deltas)
+        before = super().update([Delta() if i == self.positive else delta for i, delta in enumerate(deltas)])
+        come = self.say(self._judged(new)) if len(new) else new
+        return Delta(before.removed, np.concatenate([before.added, come]) if len(before.added) else come)
+
+    def _judged(self, rows: Rows) -> Evaluated:
+        """New rows: those that nothing cancels; what may still be cancelled is remembered."""
+        groups, rows = self.inputs[self.positive].take_in(rows, max(self.final, self._line))
+        after = self.kept.table.vs.view[rows] > self._line
+        if not after.all():
+            groups, rows = groups[after], rows[after]
+        free = self._free(self.inputs[self.negated].store.sorted, groups, rows, None)
+        if not free.all():
+            groups, rows = groups[free], rows[free]
+        columns = [rows if i == self.positive else NONE for i in range(len(self.inputs))]
+        shape = self.shape(columns)
+        return Evaluated([rows], plain_header(shape.vs, shape.ve, shape.rt), groups, shape.anchor)
+
+    def _free(self, against: Sorted, groups: Rows, rows: Rows, known: Time | None) -> Mask:
+        """Which rows of the positive operand nothing cancels."""
+        low, high = self.scope_of(rows)
+        sought = Sought(self.inputs[self.negated].relation, self._conjuncts, None, self.condition(rows), known)
+        if sought.free:
+            cancelled = np.empty(len(rows), dtype=np.bool_)
+            any_within(*against, groups, low, high, cancelled)
+            return ~cancelled
+        return ~exists(against, against.locate(groups, low, high), [(self.kept, rows)], sought)
+
     def find(self, asked: Asked) -> Found:
         """The rows of the positive operand that nothing cancels."""
         store = asked.inputs[self.positive]
@@ -88,12 +123,7 @@ class Negation(PatternOperator):
         if asked.known is not None:
             heard = self.kept.table.os.view[rows] <= asked.known
             owner, rows = owner[heard], rows[heard]
-        low, high = self.scope_of(rows)
-        against = asked.inputs[self.negated]
-        places = against.locate(asked.at.groups[owner], low, high)
-        other = self.inputs[self.negated].relation
-        sought = Sought(other, self._conjuncts, None, self.condition(rows), asked.known)
-        free = ~exists(against, places, [(self.kept, rows)], sought)
+        free = self._free(asked.inputs[self.negated], asked.at.groups[owner], rows, asked.known)
         columns = [np.full(int(free.sum()), -1) for _ in self.inputs]
         columns[self.positive] = rows[free]
         found = Found(columns, owner[free])

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import fields
-
 import numpy as np
 
-from cedr.expression.tree import Expression, Header, HeaderField, walk
+from cedr.expression.tree import Header, HeaderField, walk
 from cedr.model.modes import Valid
 from cedr.model.time import Time
 from cedr.plan import logical
+from cedr.plan.reads import expressions_of
 from cedr.runtime.relation import Relation
 from cedr.runtime.table import NONE, Delta, Rows
 
@@ -75,20 +73,7 @@ def reading_ends(node: logical.Node) -> frozenset[str]:
     """The variables of which the node's expressions read Ve."""
     return frozenset(
         part.variable
-        for expression in _expressions(node)
+        for expression in expressions_of(node)
         for part in walk(expression)
         if isinstance(part, Header) and part.field is HeaderField.VE
     )
-
-
-def _expressions(node: logical.Node) -> Iterable[Expression]:
-    """All expressions that a node itself holds."""
-    todo = [getattr(node, item.name) for item in fields(node)]
-    while todo:
-        held = todo.pop()
-        if isinstance(held, Expression):
-            yield held
-        elif isinstance(held, tuple):
-            todo.extend(held)
-        elif isinstance(held, logical.Column):
-            todo.append(held.expression)

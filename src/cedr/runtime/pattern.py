@@ -147,17 +147,24 @@ class PatternOperator(ABC):
             return Delta()
         return self._difference(at, self._evaluate(at))
 
+    def smooth(self, deltas: Sequence[Delta]) -> bool:
+        """Whether all rows are plain, those known and those that change."""
+        if self._chosen or any(source.rough for source in self.inputs):
+            return False
+        return all(
+            source.relation.table.plain.implicit or source.relation.table.plain.view[rows].all()
+            for source, delta in zip(self.inputs, deltas, strict=True)
+            for rows in delta
+        )
+
     def follows(self, deltas: Sequence[Delta]) -> bool:
         """Whether all that changes is plain rows after all that is known: they are known from now on."""
-        if self._chosen or any(len(delta.removed) for delta in deltas) or any(s.rough for s in self.inputs):
+        if any(len(delta.removed) for delta in deltas) or not self.smooth(deltas):
             return False
         least, most = FOREVER, self._newest
         for source, delta in zip(self.inputs, deltas, strict=True):
             if len(delta.added):
-                table, rows = source.relation.table, together(delta.added)
-                if not table.plain.implicit and not table.plain.view[rows].all():
-                    return False
-                times = table.vs.view[rows]
+                times = source.relation.table.vs.view[together(delta.added)]
                 least, most = min(least, int(times.min())), max(most, int(times.max()))
         if least <= max(self._newest, self._line):
             return False
