@@ -117,18 +117,20 @@ class Changes:
         spoken, relation = self._spoken, self._relation
         rows, n = spoken.rows, len(spoken.rows)
         reached = Reached(rows)
-        header = relation.table.header(rows)
-        oe, ve = self._ends(header.os, header.ve)
+        header = relation.table.header(rows)  # of tables that go on changing
+        vs, rt = header.vs.copy(), header.rt.copy()
+        os = vs if header.os is header.vs else header.os.copy()
+        oe, ve = self._ends(os, header.ve.copy())
         columns = {
             "change": pa.DictionaryArray.from_arrays(pa.array((~spoken.insert).view(np.int8)), _KINDS),
             "id": relation.id_texts(reached),
             "said": pa.array(spoken.said),
-            "Vs": pa.array(header.vs),
+            "Vs": pa.array(vs),
             "Ve": pa.array(ve),
-            "Os": pa.array(header.os),
+            "Os": pa.array(os),
             "Oe": pa.array(oe),
             "Cs": pa.array(np.full(n, self.cedr_time)),
-            "Rt": pa.array(header.rt),
+            "Rt": pa.array(rt),
             "contributors": contributor_lists(relation, reached),
         }
         columns.update(relation.arrays(reached))

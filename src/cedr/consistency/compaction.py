@@ -17,7 +17,7 @@ from cedr.runtime.segment_kernels import renumber_references
 from cedr.runtime.table import Table, each_once
 
 Rows = NDArray[np.int64]
-_SPARE = 1 << 16
+_SPARE = 1 << 18
 """So many rows more than twice what was kept are let grow."""
 
 

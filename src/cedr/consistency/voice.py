@@ -17,6 +17,8 @@ from cedr.consistency.row_queue import RowQueue
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.growable import Growable
 from cedr.runtime.relation import Relation
+from cedr.runtime.runs import together
+from cedr.runtime.segment_kernels import is_sorted
 from cedr.runtime.segments import by_time
 from cedr.runtime.table import Delta, each_once
 
@@ -87,7 +89,7 @@ class Voice:
             self._said_oe.view[again] = self._due_ends(again, at)
             fresh = np.concatenate([again, fresh])
         repairs.extend(self._closings(at))
-        self._said.view[fresh] = cedr_time
+        self._said.view[together(fresh)] = cedr_time
         if self.logged:
             self._touched.append(fresh)
             self._touched.append(np.array([repair.row for repair in repairs], dtype=np.int64))
@@ -99,7 +101,7 @@ class Voice:
         self._said_oe.fill(missing, FOREVER)
         self._meant.fill(missing, value=False)
         self._meant.view[delta.removed] = False
-        self._meant.view[delta.added] = True
+        self._meant.view[together(delta.added)] = True
 
     @property
     def spoken_count(self) -> int:
@@ -174,7 +176,7 @@ class Voice:
         """The rows to be said for the first time: new ones and waiting ones that are due and not frozen."""
         table = self._relation.table
         new = delta.added if not len(settled) else np.setdiff1d(delta.added, settled)
-        starts = table.os.view[new]
+        starts = table.os.view[together(new)]
         late = starts > at.due
         if late.any():
             self._waiting.add(starts[late], new[late], cedr_time)
@@ -190,12 +192,12 @@ class Voice:
             alive = (table.ve.view[due] >= at.frozen) & (ends >= at.frozen)
             self.frozen += len(due) - int(alive.sum())
             due, ends = due[alive], ends[alive]
-        self._said_oe.view[due] = ends
+        self._said_oe.view[together(due)] = ends
         return due
 
     def _due_ends(self, rows: Rows, at: Thresholds) -> Rows:
         """Oe of rows as far as it is due; what is not is said later."""
-        ends = self._relation.table.oe.view[rows]
+        ends = self._relation.table.oe.view[together(rows)]
         later = (ends > at.due) & (ends < FOREVER)
         if later.any():
             self._ends.add(ends[later], rows[later], 0)
@@ -332,12 +334,19 @@ class Voice:
     def _spoken(self, fresh: Rows, repairs: list[_Repair], cedr_time: Time) -> Spoken:
         """Everything in the order of Sync, retractions first."""
         table, n = self._relation.table, len(fresh)
-        starts = table.os.view[fresh]
-        order = by_time(starts)
-        fresh, starts = fresh[order], starts[order]
-        kept = np.full(n, KEPT)
+        starts = table.os.view[together(fresh)]
+        if not is_sorted(starts):
+            order = by_time(starts)
+            fresh, starts = fresh[order], starts[order]
+        kept = np.broadcast_to(np.int64(KEPT), (n,))
         inserts = Spoken(
-            np.ones(n, dtype=np.bool_), fresh, np.full(n, cedr_time), self._said_oe.view[fresh], kept, kept, starts
+            np.ones(n, dtype=np.bool_),
+            fresh,
+            np.full(n, cedr_time),
+            self._said_oe.view[together(fresh)].copy(),
+            kept,
+            kept,
+            starts,
         )
         if not repairs:
             return inserts

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cedr.runtime.gather_kernels import gather
 from cedr.runtime.growable import Growable
 from cedr.runtime.keys import KeyCoder
 from cedr.runtime.table import Rows, Table, each_once
@@ -62,7 +63,9 @@ class Codes:
             else:
                 coder = self._coders.setdefault(self._root(place), KeyCoder())
                 coded.codes.extend(coder.codes(column, np.arange(done, total, dtype=np.int64)) + 1)
-        found: Rows = coded.codes.view[rows]
+        found = np.empty(len(rows), dtype=np.int64)
+        if len(coded.codes):
+            gather(coded.codes.view, rows, found)
         return found
 
     @property

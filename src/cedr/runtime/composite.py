@@ -20,7 +20,7 @@ from cedr.runtime.identity import Digests, MadeIds, Making, Words, spelled_compo
 from cedr.runtime.inputs import Input
 from cedr.runtime.parameters import Parameters
 from cedr.runtime.pattern import Asked, Found, PatternOperator
-from cedr.runtime.relation import Reach, Relation
+from cedr.runtime.relation import Reach, Relation, follow
 from cedr.runtime.table import Mask, Rows, Table
 from cedr.runtime.times import later
 
@@ -95,7 +95,7 @@ class Composite(PatternOperator):
         relations = self.parameters.relations
         if any(relation.identity for relation in relations):
             return None
-        references = [column.view[rows] for column in self.table.references]
+        references = [follow(((self.table, index),), rows) for index in range(len(relations))]
         ids = [relation.id_holder for relation in relations]
         return spelled_composites(self.place, [r.stream_digest for r in relations], ids, references)
 

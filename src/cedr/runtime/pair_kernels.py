@@ -1,7 +1,6 @@
 """Compiled loops for pairs: SEQUENCE of two parameters that only keys and times relate.
 
-Reading: R11, R25.  For each row of the last parameter the rows of the first one that go with it are a range, whose ends
-only move on from one row to the next.
+Reading: R11, R25.  For each row of the last parameter the rows of the first one that go with it are a range.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cedr.model.time import BEGINNING, FOREVER
-from cedr.runtime.jit import kernel
+from cedr.runtime.jit import inlined, kernel
 from cedr.runtime.segment_kernels import ROW, SIZE, START, TIME
 
 Array = npt.NDArray[np.int64]
@@ -20,89 +19,97 @@ Mask = npt.NDArray[np.bool_]
 
 TIED: Final = -1
 """Instead of a number: rows at one time compete, and their IDs decide."""
+_BLOCK: Final = 64
+
+
+@inlined
+def first_from(entries: Array, left: int, right: int, time: int) -> int:
+    """The first place between two with a time that is not before the given one."""
+    while left < right:
+        middle = (left + right) // 2
+        if entries[middle, TIME] < time:
+            left = middle + 1
+        else:
+            right = middle
+    return left
+
+
+@inlined
+def fetched(pieces: Array, entries: Array, groups: Array) -> int:
+    """Reads where each group ends, so that it is near when it is needed; the number means nothing."""
+    touched = 0
+    for group in groups:
+        if group < len(pieces):
+            end = pieces[group, START] + pieces[group, SIZE]
+            touched ^= entries[max(end - 1, 0), TIME] if end else 0
+    return touched
 
 
 @kernel
 def ranges(
-    first: Any, last: Any, groups: Array, scope: int, nearest: bool, latest: bool, out: tuple[Array, Array, Array]
-) -> int:
-    """For each row of the last parameter its place, and the range of the first parameter's places that go with it.
+    first: Any, last: Any, at: Any, scope: int, nearest: bool, latest: bool, low: Array, high: Array
+) -> tuple[int, int]:
+    """For each row of the last parameter the range of the first parameter's places that go with it.
 
-    ``first``: pieces and entries; ``last``: entries, and first and last place for each of the groups.  ``nearest``: only
-    what no other row of the last parameter is nearer to (FIRST on the last parameter); ``latest``: only the latest (LAST
-    on the first).  The number of pairs, or ``TIED``.
+    ``first``, ``last``: pieces and entries; ``at``: groups and places.  ``nearest``: only what no other row of the last
+    parameter is nearer to (FIRST on the last parameter); ``latest``: only the latest (LAST on the first).  The number of
+    pairs, or ``TIED``; the other number means nothing.
     """
     pieces, entries = first
-    last_pieces, last_entries, begin, end = last
-    places, low, high = out
-    total, n = 0, 0
-    for i in range(len(groups)):
-        group = groups[i]
-        if begin[i] == end[i]:
-            continue
+    last_pieces, last_entries = last
+    groups, places = at
+    total, touched = 0, 0
+    for i in range(len(places)):
+        if i % _BLOCK == 0:
+            touched ^= fetched(pieces, entries, groups[i : i + _BLOCK])
+        group, place = groups[i], places[i]
         start = stop = 0
         if group < len(pieces):
             start = pieces[group, START]
             stop = start + pieces[group, SIZE]
-        oldest = last_pieces[group, START]
-        newest = oldest + last_pieces[group, SIZE]
-        left, right = start, stop
-        least = BEGINNING if scope == FOREVER else last_entries[begin[i], TIME] - scope
-        if nearest and begin[i] > oldest:
-            least = max(least, last_entries[begin[i] - 1, TIME])
-        while left < right:
-            middle = (left + right) // 2
-            if entries[middle, TIME] < least:
-                left = middle + 1
-            else:
-                right = middle
-        for place in range(begin[i], end[i]):
-            time = last_entries[place, TIME]
-            earliest = BEGINNING if scope == FOREVER else time - scope
-            if nearest and place > oldest:
+        time = last_entries[place, TIME]
+        earliest = BEGINNING if scope == FOREVER else time - scope
+        if nearest:
+            oldest = last_pieces[group, START]
+            if place > oldest:
                 before = last_entries[place - 1, TIME]
                 if before == time:
-                    return TIED
+                    return TIED, touched
                 earliest = max(earliest, before)
-            if nearest and place + 1 < newest and last_entries[place + 1, TIME] == time:
-                return TIED
-            while left < stop and entries[left, TIME] < earliest:
-                left += 1
-            right = max(right, left)
-            while right < stop and entries[right, TIME] < time:
-                right += 1
-            from_ = left
-            if latest and right - left > 1:
-                if entries[right - 1, TIME] == entries[right - 2, TIME]:
-                    return TIED
-                from_ = right - 1
-            places[n], low[n], high[n] = place, from_, right
-            total += right - from_
-            n += 1
-    return total
+            if place + 1 < oldest + last_pieces[group, SIZE] and last_entries[place + 1, TIME] == time:
+                return TIED, touched
+        left = first_from(entries, start, stop, earliest)
+        right = first_from(entries, left, stop, time)
+        if latest and right - left > 1:
+            if entries[right - 1, TIME] == entries[right - 2, TIME]:
+                return TIED, touched
+            left = right - 1
+        low[i], high[i] = left, right
+        total += right - left
+    return total, touched
 
 
 @kernel
-def last_of(pieces: Array, groups: Array, out: Any) -> int:
-    """Of groups in order, each as often as rows were appended to it: each once, and the places of these rows."""
-    found, begin, end = out
-    n, i = 0, 0
+def appended(pieces: Array, groups: Array, places: Array) -> None:
+    """Of groups in order, each as often as rows were appended to it: the places of these rows."""
+    i = 0
     while i < len(groups):
         j = i
         while j < len(groups) and groups[j] == groups[i]:
             j += 1
-        found[n] = groups[i]
-        end[n] = pieces[groups[i], START] + pieces[groups[i], SIZE]
-        begin[n] = end[n] - (j - i)
-        n += 1
+        end = pieces[groups[i], START] + pieces[groups[i], SIZE]
+        for k in range(i, j):
+            places[k] = end - (j - k)
         i = j
-    return n
 
 
 @kernel
-def pairs(entries: Array, last_entries: Array, found: Any, groups: Array, scope: int, out: Any) -> None:
-    """The pairs of some ranges: rows of both, their times and groups.  ``groups``: that of each range."""
-    places, low, high = found
+def pairs(entries: Array, last_entries: Array, found: Any, scope: int, out: Any) -> None:
+    """The pairs of some ranges: rows of both, their times and groups.
+
+    ``found``: group and place of each row of the last parameter, and the range that goes with it.
+    """
+    groups, places, low, high = found
     first, last, vs, ve, rt, of = out
     n = 0
     for i in range(len(places)):

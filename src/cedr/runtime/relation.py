@@ -19,6 +19,7 @@ from cedr.model.event import Payload
 from cedr.model.identity import digest
 from cedr.runtime import gather_kernels as kernels
 from cedr.runtime.identity import MadeIds, TextIds
+from cedr.runtime.runs import together
 from cedr.runtime.table import Mask, Rows, Table, picked
 from cedr.runtime.vector import Vector
 
@@ -27,14 +28,17 @@ Hop = tuple[Table, int]
 
 
 def follow(hops: tuple[Hop, ...], rows: Rows) -> Rows:
-    """The rows that one reaches along some references; -1 stays -1."""
+    """The rows that one reaches along some references; -1 stays -1.  To be read before the tables change."""
     for table, index in hops:
-        reached = np.empty(len(rows), dtype=np.int64)
-        if len(table):
-            kernels.follow(table.references[index].view, rows, reached)
+        at = together(rows)
+        if not len(table):
+            rows = np.full(len(rows), -1)
+        elif isinstance(at, slice):
+            rows = table.references[index].view[at]
         else:
-            reached.fill(-1)
-        rows = reached
+            reached = np.empty(len(rows), dtype=np.int64)
+            kernels.follow(table.references[index].view, rows, reached)
+            rows = reached
     return rows
 
 

@@ -22,7 +22,7 @@ from cedr.runtime.existence import Sought, chunks, exists
 from cedr.runtime.expressions import Conjuncts
 from cedr.runtime.inputs import Changed, Input
 from cedr.runtime.pattern import Asked, Evaluated, Found, Shape
-from cedr.runtime.segments import Places, Sorted
+from cedr.runtime.segments import Places, Sorted, by_time
 from cedr.runtime.table import NONE, Delta, Mask, Rows, plain_header
 from cedr.runtime.times import earlier, later
 
@@ -73,34 +73,33 @@ class Sequence(Composite):
         changed = [source.apply(delta)[0] for source, delta in zip(self.inputs, deltas, strict=True)]
         if not changed[-1]:
             return Delta()
-        groups = changed[-1][0].groups
-        out = tuple(np.empty(len(groups), dtype=np.int64) for _ in range(3))
-        count = kernels.last_of(self.inputs[-1].store.sorted.pieces, groups, out)
-        at, begin, end = (column[:count] for column in out)
-        found = self._found_pairs(at, Places(begin, end, len(groups)))
+        groups, times = changed[-1][0]
+        places = np.empty(len(groups), dtype=np.int64)
+        kernels.appended(self.inputs[-1].store.sorted.pieces, groups, places)
+        in_time = by_time(times)  # so that what is said need not be sorted again, and what is read lies together
+        found = self._found_pairs(groups[in_time], places[in_time])
         if found is None:
-            times = changed[-1][0].times
             found = super()._plain(Intervals(groups, times, times).united(), None)
         return Delta(NONE, self.say(found))
 
     def _plain(self, at: Intervals, known: Time | None) -> Evaluated:
         if self._pairs and known is None:
-            found = self._found_pairs(at.groups, self.inputs[-1].store.sorted.locate(*at))
+            owner, places = self.inputs[-1].store.sorted.locate(*at).expand()
+            found = self._found_pairs(at.groups[owner], places)
             if found is not None:
                 return found
         return super()._plain(at, known)
 
-    def _found_pairs(self, at: Rows, anchors: Places) -> Evaluated | None:
-        """All in one go, of anchors in some groups; None where IDs decide between rows at one time."""
+    def _found_pairs(self, groups: Rows, places: Rows) -> Evaluated | None:
+        """All in one go, of anchors by their groups and places; None where IDs decide between rows at one time."""
         first, last = (source.store.sorted for source in self.inputs)
-        found = tuple(np.empty(anchors.total, dtype=np.int64) for _ in range(3))
+        low, high = np.empty_like(places), np.empty_like(places)
         modes = (each is not Selection.EACH for each in reversed(self.parameters.selections))
-        total = kernels.ranges(first, (*last, anchors.begin, anchors.end), at, self.scope, *modes, found)
+        total, _ = kernels.ranges(first, last, (groups, places), self.scope, *modes, low, high)
         if total == kernels.TIED:
             return None
-        groups = np.repeat(at, anchors.counts)
         columns = tuple(np.empty(total, dtype=np.int64) for _ in range(6))
-        kernels.pairs(first.entries, last.entries, found, groups, self.scope, columns)
+        kernels.pairs(first.entries, last.entries, (groups, places, low, high), self.scope, columns)
         references, (vs, ve, rt, of) = list(columns[:2]), columns[2:]
         if not all(relation.table.rt.implicit for relation in self.parameters.relations):
             rt = self.root_times(references)

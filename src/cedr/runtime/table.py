@@ -18,6 +18,7 @@ from cedr.runtime.columns import Columns
 from cedr.runtime.derived import Derived
 from cedr.runtime.growable import Growable
 from cedr.runtime.identity import MadeIds, TextIds
+from cedr.runtime.runs import together
 
 Rows = NDArray[np.int64]
 """Row numbers, or times."""
@@ -126,9 +127,10 @@ class Table:
         return self.extend(header, [column.view[rows] for column in self.references])
 
     def header(self, rows: Rows) -> Header:
-        """The header columns of some rows."""
-        vs, ve = self.vs.view[rows], self.ve.view[rows]
-        os, oe, rt, plain = (column.view if column.implicit else column.view[rows] for column in self._derived)
+        """The header columns of some rows; valid until the next change."""
+        at = together(rows)
+        vs, ve = self.vs.view[at], self.ve.view[at]
+        os, oe, rt, plain = (column.view if column.implicit else column.view[at] for column in self._derived)
         return Header(
             vs,
             ve,
