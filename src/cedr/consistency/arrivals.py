@@ -109,6 +109,10 @@ class Arrivals:
         """How many events are known."""
         return sum(source.events for source in self.ledger.sources.values())
 
+    def known(self, stream: str) -> int:
+        """How many events of a stream are known."""
+        return self.ledger.source(stream).events
+
     @property
     def nbytes(self) -> int:
         """Bytes held beside the tables."""

@@ -18,7 +18,7 @@ from cedr.runtime.table import Table, each_once
 
 Rows = NDArray[np.int64]
 _SPARE = 1 << 18
-"""So many rows more than twice what was kept are let grow."""
+"""So many rows are let grow in any case."""
 
 
 class Compaction:
@@ -30,9 +30,17 @@ class Compaction:
 
     def run_if_due(self) -> None:
         """Compact the tables that have grown enough."""
-        due = {id(table) for table in self._tables() if len(table) > 2 * self._kept.get(id(table), 0) + _SPARE}
+        due = {id(table) for table in self._tables() if self._grown(table)}
+        known = self._arrivals.known
+        for stream, table in self._arrivals.tables.items():
+            if len(table) <= 2 * known(stream) + _SPARE:  # most of it is still known
+                due.discard(id(table))
         if due:
             self._run(due)
+
+    def _grown(self, table: Table) -> bool:
+        kept = self._kept.get(id(table), 0)
+        return len(table) > kept + max(kept, _SPARE)
 
     def run(self) -> None:
         """Compact all tables."""

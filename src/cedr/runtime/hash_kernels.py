@@ -18,6 +18,8 @@ Bytes = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.int64]
 
 BLOCK: Final = 64
+SMALL: Final = 1 << 20
+"""Integers from 0 to before this are numbers of places, and need no table."""
 _ONE: Final = np.uint64(1)
 _GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
 _PRIME: Final = np.uint64(0x100000001B3)
@@ -36,8 +38,10 @@ def spread(word: Any) -> Any:
 
 
 @kernel
-def code_integers(table: Numbers, codes: Numbers, values: Numbers, out: Numbers, state: Numbers) -> None:
-    """Codes of values; ``out`` is -1 where no code is wanted.
+def code_integers(
+    direct: Numbers, table: Numbers, codes: Numbers, values: Numbers, out: Numbers, state: Numbers
+) -> None:
+    """Codes of values; ``out`` is -1 where no code is wanted.  Small values stand in ``direct``, which is long enough.
 
     ``state`` is: the next row, the codes given so far, the keys in this table.  Stops where the table is half full.
     """
@@ -48,6 +52,12 @@ def code_integers(table: Numbers, codes: Numbers, values: Numbers, out: Numbers,
         if out[row] < 0:
             continue
         value = values[row]
+        if 0 <= value < SMALL:
+            if direct[value] < 0:
+                direct[value] = state[1]
+                state[1] += 1
+            out[row] = direct[value]
+            continue
         place = spread(words[row]) & mask
         while codes[place] >= 0 and table[place] != value:
             place = (place + _ONE) & mask
@@ -61,6 +71,16 @@ def code_integers(table: Numbers, codes: Numbers, values: Numbers, out: Numbers,
             state[2] += 1
         out[row] = codes[place]
     state[0] = len(values)
+
+
+@kernel
+def largest_small(values: Numbers) -> int:
+    """The largest of the small values, -1 where there is none."""
+    largest = -1
+    for value in values:
+        if value < SMALL:
+            largest = max(largest, value)
+    return largest
 
 
 @kernel

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cedr.runtime.growable import Rows
-from cedr.runtime.hash_kernels import code_integers, code_texts, recode_integers, recode_texts
+from cedr.runtime.hash_kernels import SMALL, code_integers, code_texts, largest_small, recode_integers, recode_texts
 
 _SMALLEST = 1024
 
@@ -20,9 +20,10 @@ Source = tuple[npt.NDArray[np.uint8], Rows]
 class IntegerCodes:
     """Codes of integers."""
 
-    __slots__ = ("_codes", "_count", "_keys")
+    __slots__ = ("_codes", "_count", "_direct", "_keys")
 
     def __init__(self) -> None:
+        self._direct = np.empty(0, np.int64)
         self._keys = np.zeros(_SMALLEST, np.int64)
         self._codes = np.full(_SMALLEST, -1, np.int64)
         self._count = 0
@@ -30,20 +31,30 @@ class IntegerCodes:
     @property
     def nbytes(self) -> int:
         """Bytes taken."""
-        return self._keys.nbytes + self._codes.nbytes
+        return self._direct.nbytes + self._keys.nbytes + self._codes.nbytes
 
     def assign(self, values: npt.NDArray[np.int64], out: Rows, following: int) -> int:
         """Puts codes where ``out`` is not -1; the code that follows then."""
         state = np.array([0, following, self._count], np.int64)
+        self._reach(largest_small(values) + 1)
         while True:
-            code_integers(self._keys, self._codes, values, out, state)
+            code_integers(self._direct, self._keys, self._codes, values, out, state)
             self._count = int(state[2])
             if state[0] == len(values):
                 return int(state[1])
             self._rebuild(4 * len(self._keys), np.arange(state[1]))
 
+    def _reach(self, places: int) -> None:
+        """So many small values have a place."""
+        if places > len(self._direct):
+            longer = np.full(min(SMALL, max(places, 2 * len(self._direct))), -1, np.int64)
+            longer[: len(self._direct)] = self._direct
+            self._direct = longer
+
     def rename(self, renamed: Rows) -> None:
         """Codes get new names, -1 forgets them."""
+        known = self._direct >= 0
+        self._direct[known] = renamed[self._direct[known]]
         self._rebuild(_places(min(self._count, int((renamed >= 0).sum()))), renamed)
 
     def _rebuild(self, places: int, renamed: Rows) -> None:

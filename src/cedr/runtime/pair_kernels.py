@@ -20,11 +20,19 @@ Mask = npt.NDArray[np.bool_]
 TIED: Final = -1
 """Instead of a number: rows at one time compete, and their IDs decide."""
 _BLOCK: Final = 64
+_NEAR: Final = 16
+"""Of what comes in order, all that matters is at the end."""
 
 
 @inlined
 def first_from(entries: Array, left: int, right: int, time: int) -> int:
-    """The first place between two with a time that is not before the given one."""
+    """The first place between two with a time that is not before the given one; looked for from the end at first."""
+    steps = 0
+    while left < right and steps < _NEAR and entries[right - 1, TIME] >= time:
+        right -= 1
+        steps += 1
+    if steps < _NEAR:
+        return right
     while left < right:
         middle = (left + right) // 2
         if entries[middle, TIME] < time:
@@ -78,8 +86,8 @@ def ranges(
                 earliest = max(earliest, before)
             if place + 1 < oldest + last_pieces[group, SIZE] and last_entries[place + 1, TIME] == time:
                 return TIED, touched
-        left = first_from(entries, start, stop, earliest)
-        right = first_from(entries, left, stop, time)
+        right = first_from(entries, start, stop, time)
+        left = first_from(entries, start, right, earliest)
         if latest and right - left > 1:
             if entries[right - 1, TIME] == entries[right - 2, TIME]:
                 return TIED, touched

@@ -7,6 +7,7 @@ parameter chooses by the future, they are anchored at their first contributor an
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence as Several
 from itertools import pairwise
 
@@ -22,6 +23,8 @@ from cedr.runtime.existence import Sought, chunks, exists
 from cedr.runtime.expressions import Conjuncts
 from cedr.runtime.inputs import Changed, Input
 from cedr.runtime.pattern import Asked, Evaluated, Found, Shape
+from cedr.runtime.runs import together
+from cedr.runtime.segment_kernels import is_sorted
 from cedr.runtime.segments import Places, Sorted, by_time
 from cedr.runtime.table import NONE, Delta, Mask, Rows, plain_header
 from cedr.runtime.times import earlier, later
@@ -76,11 +79,21 @@ class Sequence(Composite):
         groups, times = changed[-1][0]
         places = np.empty(len(groups), dtype=np.int64)
         kernels.appended(self.inputs[-1].store.sorted.pieces, groups, places)
-        in_time = by_time(times)  # so that what is said need not be sorted again, and what is read lies together
-        found = self._found_pairs(groups[in_time], places[in_time])
+        found = self._found_pairs(groups, places, lambda: self._in_time(deltas[-1].added, places, times))
         if found is None:
             found = super()._plain(Intervals(groups, times, times).united(), None)
         return Delta(NONE, self.say(found))
+
+    def _in_time(self, added: Rows, places: Rows, times: Rows) -> Rows:
+        """The order of time: so that what is said need not be sorted again, and what is read lies together."""
+        store, at = self.inputs[-1].store.sorted, together(added)
+        if not isinstance(at, slice) or len(places) < len(added):
+            return by_time(times)
+        if not is_sorted(self.parameters.relations[-1].table.vs.view[at]):
+            return by_time(times)
+        order = np.empty(len(places), dtype=np.int64)  # they came in the order of time
+        order[store.rows[places] - at.start] = np.arange(len(places))
+        return order
 
     def _plain(self, at: Intervals, known: Time | None) -> Evaluated:
         if self._pairs and known is None:
@@ -90,7 +103,9 @@ class Sequence(Composite):
                 return found
         return super()._plain(at, known)
 
-    def _found_pairs(self, groups: Rows, places: Rows) -> Evaluated | None:
+    def _found_pairs(
+        self, groups: Rows, places: Rows, order: Callable[[], Rows] | None = None
+    ) -> Evaluated | None:
         """All in one go, of anchors by their groups and places; None where IDs decide between rows at one time."""
         first, last = (source.store.sorted for source in self.inputs)
         low, high = np.empty_like(places), np.empty_like(places)
@@ -98,6 +113,9 @@ class Sequence(Composite):
         total, _ = kernels.ranges(first, last, (groups, places), self.scope, *modes, low, high)
         if total == kernels.TIED:
             return None
+        if order is not None:
+            chosen = order()
+            groups, places, low, high = (column[chosen] for column in (groups, places, low, high))
         columns = tuple(np.empty(total, dtype=np.int64) for _ in range(6))
         kernels.pairs(first.entries, last.entries, (groups, places, low, high), self.scope, columns)
         references, (vs, ve, rt, of) = list(columns[:2]), columns[2:]
