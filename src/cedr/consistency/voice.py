@@ -186,7 +186,7 @@ class Voice:
         if len(waited):
             # each once: a row that came, went and came again waits twice
             waited = each_once(len(table), [waited])
-        due = np.concatenate([new, waited]) if len(waited) else new
+        due = np.concatenate([waited, new]) if len(waited) else new
         ends = self._due_ends(due, at)
         if at.frozen > BEGINNING:
             alive = (table.ve.view[due] >= at.frozen) & (ends >= at.frozen)

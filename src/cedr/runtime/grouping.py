@@ -13,7 +13,7 @@ import numpy as np
 from cedr.expression.tree import Attribute, Binary, Expression, walk
 from cedr.expression.values import kind
 from cedr.plan import logical
-from cedr.plan.shape import certain
+from cedr.plan.shape import certain, positive_inputs
 from cedr.runtime.codes import Codes, Place
 from cedr.runtime.expressions import compile_vector, to_values
 from cedr.runtime.inputs import Grouping
@@ -43,12 +43,43 @@ def key_of(node: logical.Pattern) -> Key | None:
         chosen_by = _on_attributes(node.predicates, node.disjoint.keys)
     pairs = isinstance(node, logical.AtLeast) and node.count < len(node.parameters)
     links = [(p, *sides) for p in chosen_by if (sides := _equality(p)) is not None]
+    orders = [_bound(part) for part in logical.inputs(node)]
     for members in _classes([(left, right) for _, left, right in links], direct=pairs):
-        found = [next((side for side in members if side[0] in bound), None) for bound in names]
+        found = [_latest(members, bound, order) for bound, order in zip(names, orders, strict=True)]
         chosen = tuple(side for side in found if side is not None)
         if len(chosen) == len(names) and not (same_name and len({a for _, a in chosen}) > 1):
-            return Key(chosen, tuple(p for p, left, right in links if left in chosen and right in chosen))
+            alike = [_alike(part, side) for part, side in zip(logical.inputs(node), chosen, strict=True)]
+            same = frozenset[Side]().union(*alike)
+            return Key(chosen, tuple(p for p, left, right in links if left in same and right in same))
     return None
+
+
+def _bound(node: logical.Node) -> list[str]:
+    """The variables of a pattern, in its order."""
+    if isinstance(node, logical.Query | logical.Project):
+        return []
+    below = [name for part in positive_inputs(node) for name in _bound(part)]
+    return [*below, node.variable] if isinstance(node, logical.Rename) else below
+
+
+def _latest(members: list[Side], bound: frozenset[str], order: list[str]) -> Side | None:
+    """Of the sides that are bound the one that comes last: its rows are the newest, and lie together."""
+    return max((s for s in members if s[0] in bound), key=lambda side: order.index(side[0]), default=None)
+
+
+def _alike(node: logical.Node, side: Side) -> frozenset[Side]:
+    """The attributes that equal one of them in every row of an input, by the predicates below."""
+    links = _settled(node, certain(node))
+    found = next((members for members in _classes(links, direct=False) if side in members), [side])
+    return frozenset(found)
+
+
+def _settled(node: logical.Node, names: frozenset[str]) -> list[tuple[Side, Side]]:
+    if isinstance(node, logical.Query | logical.Project):
+        return []  # other variables
+    predicates = node.predicates if isinstance(node, logical.Pattern) else ()
+    own = [sides for p in predicates if (sides := _equality(p)) is not None and {s[0] for s in sides} <= names]
+    return own + [link for part in positive_inputs(node) for link in _settled(part, names)]
 
 
 def _equality(predicate: Expression) -> tuple[Side, Side] | None:

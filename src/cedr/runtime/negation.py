@@ -16,7 +16,7 @@ from cedr.runtime.existence import Condition, Sought, exists
 from cedr.runtime.expressions import Conjuncts
 from cedr.runtime.fence import Candidate, Fence, passed
 from cedr.runtime.inputs import Input
-from cedr.runtime.pair_kernels import any_within
+from cedr.runtime.pair_kernels import none_within
 from cedr.runtime.pattern import Asked, Evaluated, Found, PatternOperator, Shape
 from cedr.runtime.relation import Hop, Reach, Relation
 from cedr.runtime.segments import Sorted
@@ -110,9 +110,9 @@ class Negation(PatternOperator):
         low, high = self.scope_of(rows)
         sought = Sought(self.inputs[self.negated].relation, self._conjuncts, None, self.condition(rows), known)
         if sought.free:
-            cancelled = np.empty(len(rows), dtype=np.bool_)
-            any_within(*against, groups, low, high, cancelled)
-            return ~cancelled
+            free = np.empty(len(rows), dtype=np.bool_)
+            none_within(*against, groups, low, high, free)
+            return free
         return ~exists(against, against.locate(groups, low, high), [(self.kept, rows)], sought)
 
     def find(self, asked: Asked) -> Found:

@@ -150,14 +150,14 @@ def until_next(pieces: Array, entries: Array, groups: Array, times: Array, high:
 
 
 @kernel
-def any_within(pieces: Array, entries: Array, groups: Array, low: Array, high: Array, out: Mask) -> None:
-    """Whether there is a row with low <= time <= high in each group; neighbours that ask the same are told the same."""
+def none_within(pieces: Array, entries: Array, groups: Array, low: Array, high: Array, out: Mask) -> None:
+    """Whether there is no row with low <= time <= high in each group; neighbours that ask the same are told the same."""
     for i in range(len(groups)):
         group = groups[i]
         if i and group == groups[i - 1] and low[i] == low[i - 1] and high[i] == high[i - 1]:
             out[i] = out[i - 1]
             continue
-        out[i] = False
+        out[i] = True
         if group < 0 or group >= len(pieces) or low[i] > high[i]:
             continue
         left = pieces[group, START]
@@ -169,4 +169,4 @@ def any_within(pieces: Array, entries: Array, groups: Array, low: Array, high: A
                 left = middle + 1
             else:
                 right = middle
-        out[i] = left < stop and entries[left, TIME] <= high[i]
+        out[i] = left == stop or entries[left, TIME] > high[i]

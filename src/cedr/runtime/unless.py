@@ -168,4 +168,7 @@ class UnlessNth(_Scoped):
 
 def _until(times: Rows) -> Rows:
     """The last instant before some times; FOREVER has none."""
+    if len(times) and int(times.max()) < FOREVER:
+        before: Rows = times - 1
+        return before
     return np.where(times == FOREVER, FOREVER, times - 1)
