@@ -235,6 +235,7 @@ class Voice:
     def _unmatched(self, gone: Rows, added: Rows, at: Thresholds) -> tuple[list[_Repair], Rows, Rows]:
         """Rows that are gone and have no successor are taken back, all at once; those left, and their successors."""
         table = self._relation.table
+        added = added[_among(table.os.view[together(added)], np.unique(table.os.view[gone]))]
         both = np.concatenate([gone, added])
         high, low = self._relation.digests(both)
         names = (table.os.view[both], low, high)
@@ -355,6 +356,15 @@ class Voice:
         both = [np.concatenate(pair) for pair in zip(retractions, inserts, strict=True)]
         order = np.lexsort((both[0], both[-1]))
         return Spoken(*(column[order] for column in both))
+
+
+def _among(values: Rows, wanted: Rows) -> NDArray[np.bool_]:
+    """Which values are among some others, given in their order."""
+    if not len(wanted):
+        return np.zeros(len(values), dtype=np.bool_)
+    places = np.minimum(np.searchsorted(wanted, values), len(wanted) - 1)
+    found: NDArray[np.bool_] = wanted[places] == values
+    return found
 
 
 def _sync(os: Time, new_oe: Time, new_ve: Time) -> Time:

@@ -15,6 +15,8 @@ from cedr.runtime.table import Rows
 
 _FAR, _FEW = 1 << 44, 512
 """Further apart than this, or fewer than this, times are sorted by comparison."""
+_MANY = 4
+"""Up to so many groups for each row, rows are sorted by counting."""
 _SMALL = 4096
 """Below so many rows, forgetting looks at all of them every time."""
 
@@ -75,9 +77,16 @@ def in_order(groups: Rows, times: Rows, rows: Rows) -> tuple[Rows, Rows, Rows]:
     """Groups, times and rows in the order of (group, time)."""
     if kernels.in_groups(groups, times):
         return groups, times, rows
-    first = np.arange(len(times), dtype=np.int64) if kernels.is_sorted(times) else by_time(times)
-    order = kernels.stable_order(groups, first)
-    return groups[order], times[order], rows[order]
+    if not kernels.is_sorted(times):
+        order = by_time(times)
+        groups, times, rows = groups[order], times[order], rows[order]
+    largest = int(groups.max())
+    if largest > _MANY * len(groups):  # too many to count, for so few rows
+        order = kernels.stable_order(groups, np.arange(len(groups), dtype=np.int64))
+        return groups[order], times[order], rows[order]
+    out = tuple(np.empty_like(groups) for _ in range(3))
+    kernels.counted(groups, times, rows, largest + 1, out)
+    return out[0], out[1], out[2]
 
 
 def by_time(times: Rows) -> Rows:
