@@ -18,6 +18,10 @@ _LARGE = 1 << 25
 """Bytes of room that are not worth giving back."""
 
 
+_WORTH = 1 << 16
+"""Fewer values than this are copied as well."""
+
+
 class Growable:
     """A one-dimensional array with room at its end.
 
@@ -70,6 +74,15 @@ class Growable:
         """Append values."""
         array = np.asarray(values, self._array.dtype)
         self.grow(len(array))[:] = array
+
+    def adopt(self, array: npt.NDArray[Any]) -> None:
+        """Append values of an array that nobody else will change: where nothing is held yet, it is not copied."""
+        if self._length or len(array) < _WORTH or array.dtype != self._array.dtype or not array.flags.c_contiguous:
+            self.extend(array)
+        elif len(array) > len(self._array):
+            self._array, self._length = array, len(array)
+        else:
+            self.extend(array)
 
     def fill(self, n: int, value: Any) -> None:
         """Append one value ``n`` times."""

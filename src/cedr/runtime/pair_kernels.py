@@ -112,21 +112,27 @@ def appended(pieces: Array, groups: Array, places: Array) -> None:
 
 
 @kernel
-def pairs(entries: Array, last_entries: Array, found: Any, scope: int, out: Any) -> None:
-    """The pairs of some ranges: rows of both, their times and groups.
+def pairs(entries: Array, last_entries: Array, found: Any, scope: int, out: Any) -> int:
+    """The pairs of some ranges: rows of both, their times and groups; what is returned means nothing.
 
     ``found``: group and place of each row of the last parameter, and the range that goes with it.
     """
     groups, places, low, high = found
     first, last, vs, ve, rt, of = out
-    n = 0
+    n, touched = 0, 0
     for i in range(len(places)):
+        if i % _BLOCK == 0:  # many at once are on their way
+            for ahead in range(i, min(i + _BLOCK, len(places))):
+                touched ^= last_entries[places[ahead], ROW]
+                if low[ahead] < high[ahead]:
+                    touched ^= entries[low[ahead], ROW]
         row, time, group = last_entries[places[i], ROW], last_entries[places[i], TIME], groups[i]
         for place in range(low[i], high[i]):
             began = entries[place, TIME]
             first[n], last[n], vs[n], rt[n], of[n] = entries[place, ROW], row, time, began, group
             ve[n] = FOREVER if began > FOREVER - scope else began + scope
             n += 1
+    return touched
 
 
 @kernel

@@ -357,7 +357,7 @@ class PatternOperator(ABC):
         """Rows that are there from now on."""
         if not len(new.anchors):
             return NONE
-        rows = self.table.extend(new.header, new.references)
+        rows = self.table.extend(new.header, new.references, given=True)
         final = _before(self.final, self.reach) if self.endless else self.final
         if final > BEGINNING:  # what can no longer change need not be found again
             open_ = np.flatnonzero(new.anchors > final)

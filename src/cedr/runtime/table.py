@@ -108,15 +108,19 @@ class Table:
     def __len__(self) -> int:
         return len(self.vs)
 
-    def extend(self, header: Header, references: Sequence[Rows] = ()) -> Rows:
-        """Append rows; their numbers.  IDs and payload are appended by the caller."""
+    def extend(self, header: Header, references: Sequence[Rows] = (), *, given: bool = False) -> Rows:
+        """Append rows; their numbers.  IDs and payload are appended by the caller.
+
+        ``given``: nobody else will change the arrays of Vs, Ve and references, and no two are the same.
+        """
         first = len(self.vs)
-        self.vs.extend(header.vs)
-        self.ve.extend(header.ve)
+        for column, values in zip((self.vs, self.ve, *self.references), (*header[:2], *references), strict=True):
+            if given:
+                column.adopt(values)
+            else:
+                column.extend(values)
         for derived, values in zip(self._derived, header[2:], strict=True):
             derived.extend(values, header.vs)
-        for column, values in zip(self.references, references, strict=True):
-            column.extend(values)
         return np.arange(first, len(self.vs), dtype=np.int64)
 
     def extend_versions(self, rows: Rows, header: Header) -> Rows:
