@@ -132,7 +132,7 @@ class Fleet:
     def _grid(self, numbers: Integers) -> Integers:
         low = self._edge(numbers)
         width = np.maximum(1, self._edge(numbers + 1) - low)
-        return low + self.chance.below("time", numbers, self._steps[0] + 1) % width
+        return np.asarray(low + self.chance.below("time", numbers, self._steps[0] + 1) % width)
 
     def _shutdown_before(self, numbers: Integers) -> tuple[Integers, Integers]:
         """The SHUTDOWN that each RESTART follows, -1 where none is near, and how long after it."""
