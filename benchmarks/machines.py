@@ -19,7 +19,23 @@ from cedr.consistency.batch import EventBatch
 from cedr.model.stream import Guarantee, Message
 from cedr.model.time import DAY, HOUR, Time
 
-__all__ = ["INSTALL", "KINDS", "RESTART", "SHUTDOWN", "START", "Batch", "Machines", "batches", "machines"]
+__all__ = [
+    "INSTALL",
+    "KINDS",
+    "RESTART",
+    "SHARES",
+    "SHUTDOWN",
+    "START",
+    "TYPES",
+    "TYPES_BY_TEXT",
+    "Batch",
+    "Integers",
+    "Machines",
+    "arrow",
+    "batches",
+    "machines",
+    "named",
+]
 
 Integers = NDArray[np.int64]
 

@@ -37,6 +37,7 @@ ELSEWHERE: Mapping[str, str] = {
     "unknown-query": "the file has no query of the name that was asked for",
     "unknown-level": "the consistency level that was asked for does not exist",
     "unknown-host": "there is no such host to run a query on",
+    "no-java": "the host spark needs Java 17 or newer, and none was found",
     "not-live": "an operator of the query does not run on live streams; the host oracle evaluates it on a finite file",
     "batch-not-positive": "a run was asked to take less than one message at a time",
     "no-state": "the host oracle keeps no state that could be stored",
