@@ -58,7 +58,7 @@ class _Csv:
     def __init__(self, stream: BinaryIO, rendering: Rendering) -> None:
         self._rendering = rendering
         schema = rendering.texts(np.empty(0, np.int64)).schema
-        options = pa_csv.WriteOptions(quoting_style="needed")
+        options = pa_csv.WriteOptions(quoting_style="none")
         self._writer = pa_csv.CSVWriter(stream, schema, write_options=options)
 
     def write(self, codes: Integers) -> None:
