@@ -30,7 +30,7 @@ PYTEST := $(BIN)/python -m pytest
 COVERED := model expression language plan semantics
 COVERAGE_LEAST := 95
 
-.PHONY: help setup demo test check fmt lint types layers unit props thorough exhaustive coverage golden bench bench-peers profile soak docs docs-check lock java hooks clean
+.PHONY: help setup demo test check fmt lint types layers unit props thorough exhaustive coverage spark golden bench bench-peers profile soak docs docs-check lock java hooks clean
 
 help: ## list the targets
 	@echo "Usage: make TARGET [ARGS='more arguments for the tool']"
@@ -45,10 +45,10 @@ $(READY): requirements.lock pyproject.toml tools/setup.sh
 	@touch $@
 
 demo: $(READY) ## run the paper's example query and print its tables
-	@$(BIN)/cedr demo $(ARGS)
+	@$(WITH_JAVA) $(BIN)/cedr demo $(ARGS)
 
 # Not `check coverage`: the run with coverage holds all the fast tests already.
-test: lint types layers coverage thorough docs-check ## everything: check, the slow tests, coverage, docs
+test: lint types layers coverage thorough spark docs-check ## everything: check, the slow tests, coverage, docs
 
 check: lint types layers unit ## before each commit: lint, types, layers, fast tests (under two minutes)
 
@@ -87,6 +87,9 @@ coverage: $(READY) ## all tests but Spark and browser; each core folder has its 
 			{ echo "$$report"; echo "coverage: cedr.$$folder is below $(COVERAGE_LEAST) %"; exit 1; }; \
 		echo "coverage: cedr.$$folder $$(echo "$$report" | grep -oE '[0-9.]+%' | tail -n 1)"; \
 	done
+
+spark: $(READY) ## the tests that start Spark; a Java is brought where there is none
+	@$(WITH_JAVA) HYPOTHESIS_PROFILE=check $(PYTEST) -q -m spark $(ARGS)
 
 golden: $(READY) ## rewrite the golden files; then read the difference line by line
 	@CEDR_GOLDEN=rewrite $(PYTEST) -q -n 0 -m "$(FAST)" --ignore tests/docs --ignore tests/repo $(ARGS)

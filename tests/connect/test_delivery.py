@@ -153,6 +153,36 @@ def test_a_correction_is_a_later_version_of_its_event() -> None:
     assert {event_type.revisable for event_type in found.types} == {FOREVER}
 
 
+def test_what_all_comes_at_the_end_still_comes_in_pieces() -> None:
+    delivery = Delivery(Fleet(STORY), Disorder(late=1.0, delay=240 * HOUR))
+    pieces = [len(codes) for codes in delivery.codes(1_000)]
+    assert max(pieces) <= 1_000
+    assert sum(pieces) == delivery.counts.messages > 20_000
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        Story(events=1, machines=1),
+        Story(events=1_000, machines=1, span=1),
+        Story(events=1_000, start=-(10**15), span=HOUR),
+        Story(events=1_000, span=10_000 * 24 * HOUR, seed=-1),
+    ],
+)
+def test_small_dense_early_and_long_stories_are_told_too(story: Story) -> None:
+    delivery, found = read(story, replace(EVERYTHING, guarantees=None))
+    assert found.dead_letters == []
+    intake = Intake(found.types)
+    for _, message in found.messages:
+        intake.receive(message)
+    assert len(intake.dead_letters(final=True)) == delivery.counts.orphaned
+
+
+def test_more_guarantees_than_anyone_needs_are_refused() -> None:
+    with pytest.raises(StreamError, match="a guarantee every 1 would be"):
+        Delivery(Fleet(STORY), Disorder(guarantees=1))
+
+
 @pytest.mark.parametrize(
     ("wrong", "code"),
     [

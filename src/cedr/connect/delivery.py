@@ -26,6 +26,7 @@ NAMES = ("insert", "revision", "retraction", "guarantee")
 END = -1
 """The message that ends the stream: guarantee -1, which is FOREVER."""
 
+MOST_GUARANTEES = 10_000_000
 CHUNK = 1 << 18
 """So many events are drawn at a time.  What arrives does not depend on it."""
 
@@ -114,6 +115,13 @@ class Delivery:
     disorder: Disorder
     counts: Counts = field(default_factory=Counts)
 
+    def __post_init__(self) -> None:
+        many = (self.fleet.story.span + self.disorder.longest) // self.interval
+        if many > MOST_GUARANTEES:
+            often = format_duration(self.interval)
+            reason = f"a guarantee every {often} would be {many:,} of them; {MOST_GUARANTEES:,} is the most"
+            raise StreamError(Diagnostic("bad-duration", reason))
+
     def codes(self, chunk: int = CHUNK) -> Iterator[Integers]:
         """The messages as numbers, some thousands at a time.
 
@@ -136,13 +144,14 @@ class Delivery:
                 ordered = np.append(self._with_guarantees(waiting, done, last), END)
                 self.counts.guarantees += 1
             self.counts.messages += len(ordered)
-            yield ordered
+            yield from (ordered[at : at + chunk] for at in range(0, len(ordered), chunk))
 
     @property
     def interval(self) -> int:
         """How often a guarantee is given."""
-        story = self.fleet.story
-        return self.disorder.guarantees or max(1, story.span // 1_000, story.span * 50 // story.events)
+        story, longest = self.fleet.story, self.disorder.longest
+        usual = max(1, story.span // 1_000, longest // 1_000, story.span * 50 // story.events)
+        return self.disorder.guarantees or usual
 
     def guaranteed(self, numbers: Integers) -> Integers:
         """The times that guarantees of these numbers promise; the last one, which ends the stream, is FOREVER."""
