@@ -67,12 +67,14 @@ def _once(run: Any, csv: Path) -> tuple[Finding, Tally]:
 
 def _row(name: str, findings: list[Finding], events: int, tally: Tally, *, right: bool) -> Row:
     seconds = median(finding.seconds for finding in findings)
+    used = [finding.cpu for finding in findings]
     return {
         "who": name,
         "pairs": tally.count,
         "right": right,
         "seconds": round(seconds, 2),
         "million events/s": round(events / seconds / 1e6, 3),
+        "CPU seconds": None if None in used else round(median(used), 2),
         "start": round(median(finding.start for finding in findings), 2),
     }
 

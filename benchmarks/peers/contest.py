@@ -27,10 +27,11 @@ COLUMNS = ("machine", "install", "shutdown", "load")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Seconds of the query, and of what came before it."""
+    """Seconds of the query, of what came before it, and of all cores together where that is known."""
 
     seconds: float
     start: float = 0.0
+    cpu: float | None = None
 
 
 Contestant = Callable[[Path, Path], Finding]

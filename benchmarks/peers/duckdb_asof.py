@@ -12,6 +12,7 @@ from pathlib import Path
 from time import perf_counter
 
 import duckdb
+from family_cpu import family_cpu
 
 QUERY = """
 COPY (
@@ -35,9 +36,10 @@ def main() -> None:
     Path(out).mkdir(parents=True)
     begin = perf_counter()
     connection = duckdb.connect(config={"threads": int(threads)})
-    start = perf_counter()
+    start, cpu = perf_counter(), family_cpu()
     connection.execute(QUERY.format(csv=csv, out=out))
-    print(json.dumps({"seconds": perf_counter() - start, "start": start - begin}))
+    seconds, used = perf_counter() - start, family_cpu()
+    print(json.dumps({"seconds": seconds, "start": start - begin, "cpu": None if used is None else used - cpu}))
 
 
 main()

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
+from family_cpu import family_cpu
 from pyflink.table import EnvironmentSettings, TableEnvironment
 
 SETTINGS = {
@@ -34,9 +35,10 @@ def main() -> None:
     *definitions, query = (statement for statement in text.split(";") if statement.strip())
     for definition in definitions:
         tables.execute_sql(definition)
-    start = perf_counter()
+    start, cpu = perf_counter(), family_cpu()
     tables.execute_sql(query).wait()
-    print(json.dumps({"seconds": perf_counter() - start, "start": start - begin}))
+    seconds, used = perf_counter() - start, family_cpu()
+    print(json.dumps({"seconds": seconds, "start": start - begin, "cpu": None if used is None else used - cpu}))
 
 
 main()
