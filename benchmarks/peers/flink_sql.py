@@ -13,20 +13,13 @@ from time import perf_counter
 from family_cpu import family_cpu
 from pyflink.table import EnvironmentSettings, TableEnvironment
 
-SETTINGS = {
-    "table.local-time-zone": "UTC",
-    "pipeline.object-reuse": "true",
-    "pipeline.cep.sharedbuffer.cache.entry-slots": "4096",
-    "taskmanager.memory.managed.size": "2g",
-}
-
 
 def main() -> None:
     """Make the tables, run the query, wait for its end."""
     csv, out, parallelism = sys.argv[1:]
     begin = perf_counter()
     tables = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
-    for name, value in {**SETTINGS, "parallelism.default": parallelism}.items():
+    for name, value in (("parallelism.default", parallelism), ("table.local-time-zone", "UTC")):
         tables.get_config().set(name, value)
     text = (Path(__file__).parent / "first.sql").read_text("utf-8")
     folders = {"{csv}": Path(csv).resolve().as_uri(), "{out}": Path(out).resolve().as_uri()}
