@@ -1,8 +1,8 @@
 # The one list of commands. `make` alone prints it; every target sets up what it needs.
 #
 # Set-up happens once per change of requirements.lock or pyproject.toml: .venv/.ready is the
-# stamp. Nothing outside this folder is read or written, but for Debian's python3-venv package
-# where it is missing and we are root.
+# stamp. Nothing outside this folder is read or written, but for Debian's packages python3-venv
+# and, for targets that start Spark, Java, where they are missing and we are root.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -16,6 +16,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ARGS ?=
 
+# Put before a command that starts Spark: finds a Java, or brings one (nothing else needs it).
+WITH_JAVA = java="$$(VENV="$(VENV)" tools/java.sh)"; JAVA_HOME="$$java"
+
 # The user's own packages and start-up files must not leak into our environment.
 export PYTHONNOUSERSITE := 1
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
@@ -27,7 +30,7 @@ PYTEST := $(BIN)/python -m pytest
 COVERED := model expression language plan semantics
 COVERAGE_LEAST := 95
 
-.PHONY: help setup demo test check fmt lint types layers unit props thorough exhaustive coverage golden bench profile soak docs docs-check lock hooks clean
+.PHONY: help setup demo test check fmt lint types layers unit props thorough exhaustive coverage spark golden bench bench-peers profile soak docs docs-check lock java hooks clean
 
 help: ## list the targets
 	@echo "Usage: make TARGET [ARGS='more arguments for the tool']"
@@ -42,10 +45,10 @@ $(READY): requirements.lock pyproject.toml tools/setup.sh
 	@touch $@
 
 demo: $(READY) ## run the paper's example query and print its tables
-	@$(BIN)/cedr demo $(ARGS)
+	@$(WITH_JAVA) $(BIN)/cedr demo $(ARGS)
 
 # Not `check coverage`: the run with coverage holds all the fast tests already.
-test: lint types layers coverage thorough docs-check ## everything: check, the slow tests, coverage, docs
+test: lint types layers coverage thorough spark docs-check ## everything: check, the slow tests, coverage, docs
 
 check: lint types layers unit ## before each commit: lint, types, layers, fast tests (under two minutes)
 
@@ -85,12 +88,18 @@ coverage: $(READY) ## all tests but Spark and browser; each core folder has its 
 		echo "coverage: cedr.$$folder $$(echo "$$report" | grep -oE '[0-9.]+%' | tail -n 1)"; \
 	done
 
+spark: $(READY) ## the tests that start Spark; a Java is brought where there is none
+	@$(WITH_JAVA) HYPOTHESIS_PROFILE=check $(PYTEST) -q -m spark $(ARGS)
+
 golden: $(READY) ## rewrite the golden files; then read the difference line by line
 	@CEDR_GOLDEN=rewrite $(PYTEST) -q -n 0 -m "$(FAST)" --ignore tests/docs --ignore tests/repo $(ARGS)
 	@git --no-pager diff --stat -- tests 2>/dev/null || true
 
 bench: $(READY) ## the benchmarks, results as JSON (ARGS='runtime --events 500000' for some, smaller)
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+bench-peers: $(READY) ## the same query by Flink SQL and DuckDB, in an environment of their own (ARGS='--events 500000')
+	@$(WITH_JAVA) $(BIN)/python -m benchmarks.peers $(ARGS)
 
 profile: $(READY) ## where the time of one benchmark goes (ARGS="--case 'FIRST, one batch'")
 	@$(BIN)/python -m benchmarks.profile_runtime $(ARGS)
@@ -108,6 +117,9 @@ lock: $(READY) ## renew requirements.lock (ARGS=--upgrade for the newest version
 	@$(BIN)/uv pip compile pyproject.toml --extra testing --group dev --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock $(ARGS)
 	@echo "lock: $$(grep -c '==' requirements.lock) packages"
+
+java: $(READY) ## find a Java for Spark, or bring one; print its home
+	@VENV="$(VENV)" tools/java.sh
 
 hooks: $(READY) ## install the pre-commit hooks, which call these same targets
 	@$(BIN)/pre-commit install

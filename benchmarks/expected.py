@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from benchmarks.machines import INSTALL, RESTART, SHUTDOWN, Integers, Machines
+from cedr.connect.chance import mixed
 from cedr.model.time import HOUR, MINUTE
 
 FIRST = """EVENT Q WHEN SEQUENCE(INSTALL AS x, FIRST SHUTDOWN AS y, 12 hours)
@@ -54,11 +55,8 @@ class Tally:
 
 
 def hashed(serials: Integers) -> NDArray[np.uint64]:
-    """Serial numbers mixed to 64 bits (the finaliser of splitmix64)."""
-    mixed = serials.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
+    """Serial numbers mixed to 64 bits."""
+    return mixed(serials.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15))
 
 
 def first_pairs(drawn: Machines) -> tuple[Integers, Integers]:

@@ -13,17 +13,31 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from cedr.connect.generated import numbered
+from cedr.connect.machines import INSTALL, KINDS, RESTART, SHARES, SHUTDOWN, START
 from cedr.consistency.batch import EventBatch
 from cedr.model.stream import Guarantee, Message
-from cedr.model.time import DAY, HOUR, SECOND, Time
+from cedr.model.time import DAY, HOUR, Time
 
-KINDS = ("INSTALL", "SHUTDOWN", "RESTART")
-SHARES = (0.4, 0.4, 0.2)
-INSTALL, SHUTDOWN, RESTART = range(3)
-START: Time = 1_767_225_600 * SECOND  # 2026-01-01 00:00:00Z
+__all__ = [
+    "INSTALL",
+    "KINDS",
+    "RESTART",
+    "SHARES",
+    "SHUTDOWN",
+    "START",
+    "TYPES",
+    "TYPES_BY_TEXT",
+    "Batch",
+    "Integers",
+    "Machines",
+    "arrow",
+    "batches",
+    "machines",
+    "named",
+]
 
 Integers = NDArray[np.int64]
-
 
 TYPES = "".join(f"TYPE {kind} (Machine_Id INTEGER, Serial INTEGER, Load FLOAT); " for kind in KINDS)
 TYPES_BY_TEXT = TYPES.replace("Machine_Id INTEGER", "Machine_Id STRING")
@@ -123,5 +137,4 @@ def arrow(drawn: Machines, letter: str, *, text: bool = False) -> pa.RecordBatch
 
 def named(numbers: Integers, letter: str, width: int) -> pa.Array:
     """Numbers as texts of one width, so that their order is kept."""
-    padded = pc.utf8_lpad(pc.cast(pa.array(numbers), pa.string()), width=width, padding="0")
-    return pc.binary_join_element_wise(letter, padded, "")
+    return pc.binary_join_element_wise(letter, numbered(numbers, width), "")

@@ -64,6 +64,12 @@ TRANSCRIPTS = {
     "trace-dead-letters": "cedr trace bare.cedr --messages wrong.jsonl --host oracle",
     "check-order": "cedr check-order machines.cedr --messages machines.jsonl --runs 20 --host oracle",
     "check-order-dead-letters": "cedr check-order bare.cedr --messages wrong.jsonl --runs 5 --host oracle",
+    "generate": "cedr generate --events 12 --machines 3 --late .3 --twice .2 --corrected .2 --retracted .2 --lost .1",
+    "generate-types": "cedr generate --types --corrected 0.1",
+    "generate-help": "cedr generate --help",
+    "generate-wrong": "cedr generate --late 2",
+    "generate-folder": "cedr generate out/ --events 5000 --per-file 1000 --format parquet --late 0.1 --guarantees 1h",
+    "generate-no-format": "cedr generate events.txt",
     "demo": "cedr demo",
 }
 

@@ -166,6 +166,65 @@ def check_order(
 
 
 @app.command()
+def generate(  # noqa: PLR0913 - one for each option
+    *,
+    to: Annotated[
+        str,
+        typer.Argument(metavar="[FILE]", help="A .jsonl, .csv or .parquet file, or a folder/; - is standard output."),
+    ] = "-",
+    events: Annotated[int, typer.Option("--events", metavar="N", help="So many events.")] = 1_000,
+    machines: Annotated[int, typer.Option("--machines", metavar="N", help="Of so many machines.")] = 100,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Where chance begins.")] = 0,
+    start: Annotated[
+        str, typer.Option("--start", metavar="TIME", help="When the first of them happens.")
+    ] = "2026-01-01T00:00:00Z",
+    span: Annotated[str, typer.Option("--span", metavar="DURATION", help="Over which time they happen.")] = "1 day",
+    late: Annotated[float, typer.Option("--late", metavar="SHARE", help="The share that arrives late.")] = 0.0,
+    delay: Annotated[str, typer.Option("--delay", metavar="DURATION", help="How late, at most.")] = "1 hour",
+    lost: Annotated[float, typer.Option("--lost", metavar="SHARE", help="The share that never arrives.")] = 0.0,
+    twice: Annotated[float, typer.Option("--twice", metavar="SHARE", help="The share that arrives twice.")] = 0.0,
+    corrected: Annotated[
+        float, typer.Option("--corrected", metavar="SHARE", help="The share that is corrected by a modification.")
+    ] = 0.0,
+    corrects: Annotated[
+        list[str] | None,
+        typer.Option("--corrects", metavar="WHAT", help="Load, Vs or Machine_Id; may be repeated; by default each."),
+    ] = None,
+    retracted: Annotated[float, typer.Option("--retracted", metavar="SHARE", help="The share that is removed.")] = 0.0,
+    within: Annotated[
+        str, typer.Option("--within", metavar="DURATION", help="How soon it is corrected or removed, at most.")
+    ] = "10 minutes",
+    guarantees: Annotated[
+        str | None,
+        typer.Option(
+            "--guarantees", metavar="DURATION", help="How often a guarantee is given; by default for some 50 events."
+        ),
+    ] = None,
+    format_: Annotated[
+        str | None, typer.Option("--format", metavar="FORMAT", help="jsonl, csv or parquet, instead of by the ending.")
+    ] = None,
+    per_file: Annotated[
+        int, typer.Option("--per-file", metavar="N", help="So many messages in each file of a folder.")
+    ] = 100_000,
+    pace: Annotated[
+        float | None, typer.Option("--pace", metavar="N", help="So many messages a second, not all at once.")
+    ] = None,
+    types: Annotated[
+        bool, typer.Option("--types", help="Print the TYPE statements that suit, and no messages.")
+    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Write over what is there.")] = False,
+) -> None:
+    """Make events of machines, late, lost, doubled, corrected and taken back as you choose, from a seed."""
+    with reported():
+        from cedr.cli.generating import Durations, Order, Shares, generate_messages
+
+        order = Order(to, format_, per_file, pace, types=types, replace=replace)
+        shares = Shares(late, lost, twice, corrected, retracted)
+        durations = Durations(start, span, delay, within, guarantees)
+        generate_messages(order, shares, durations, events, machines, seed=seed, corrects=corrects)
+
+
+@app.command()
 def demo() -> None:
     """Evaluate the example of the paper, with a retraction and its repair."""
     with reported():

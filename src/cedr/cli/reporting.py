@@ -17,7 +17,22 @@ import typer
 from cedr.errors import CedrError, Diagnostic, InternalError
 
 WRONG, USAGE, DEFECT = 1, 2, 3
-_USAGE_CODES = {"cannot-read", "not-live", "unknown-host", "unknown-level", "unknown-query"}
+_USAGE_CODES = {
+    "already-there",
+    "bad-count",
+    "bad-duration",
+    "bad-pace",
+    "bad-share",
+    "bad-start",
+    "cannot-read",
+    "cannot-write",
+    "not-live",
+    "unknown-correction",
+    "unknown-format",
+    "unknown-host",
+    "unknown-level",
+    "unknown-query",
+}
 
 
 @contextmanager

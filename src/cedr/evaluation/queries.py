@@ -10,6 +10,7 @@ from cedr.errors import Diagnostic, LanguageError
 from cedr.evaluation.catalog import declared_types, read_catalog
 from cedr.language.parse import parse
 from cedr.language.syntax import File
+from cedr.language.tokens import duration_of
 from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.schema import Catalog
 from cedr.plan.compile import CompiledQuery, Program, compile_file, compile_text
@@ -89,3 +90,12 @@ def parse_level(text: str) -> ConsistencyLevel:
         detail = "levels: STRONG, MIDDLE, WEAK, BLOCKING duration MEMORY duration"
         raise LanguageError(Diagnostic("unknown-level", f'"{text}" is not a consistency level', detail=detail))
     return level
+
+
+def parse_duration(text: str, what: str) -> int:
+    """A duration as the language writes it: 10 minutes, 1.5 hours, 250 ms."""
+    found = duration_of(text)
+    if found is None:
+        detail = "a duration is a number and a unit: 10 minutes, 1.5 hours, 250 ms"
+        raise LanguageError(Diagnostic("bad-duration", f'{what}: "{text}" is not a duration', detail=detail))
+    return found

@@ -45,6 +45,7 @@ _TOKEN = re.compile(
 )
 _LONGEST_NUMBER = 25  # digits: more than any number of microseconds has, fewer than Decimal rounds at
 _DURATION = re.compile(r"([0-9.]+)\s*(\S+)")
+_WRITTEN_DURATION = re.compile(rf"[0-9]+(?:\.[0-9]+)?\s*(?:{'|'.join(UNITS)})")
 
 
 class Token:
@@ -109,3 +110,13 @@ def ticks(text: str) -> int | None:
         return None
     exact = Decimal(match[1]) * UNITS[match[2].lower()]
     return int(exact) if exact == exact.to_integral_value() and exact <= FOREVER else None
+
+
+def duration_of(text: str) -> int | None:
+    """The microseconds of a text that is a duration and nothing else; None where it is not.
+
+    >>> duration_of(" 5 minutes "), duration_of("soon")
+    (300000000, None)
+    """
+    written = text.strip()
+    return ticks(written) if _WRITTEN_DURATION.fullmatch(written.lower()) else None

@@ -1,0 +1,37 @@
+"""Runs ``first.sql`` in a Flink of this process, bounded: ``flink_sql.py CSV OUT PARALLELISM``; prints seconds as JSON.
+
+Run by the Python of the peers' environment.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from time import perf_counter
+
+from family_cpu import family_cpu
+from pyflink.table import EnvironmentSettings, TableEnvironment
+
+
+def main() -> None:
+    """Make the tables, run the query, wait for its end."""
+    csv, out, parallelism = sys.argv[1:]
+    begin = perf_counter()
+    tables = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    for name, value in (("parallelism.default", parallelism), ("table.local-time-zone", "UTC")):
+        tables.get_config().set(name, value)
+    text = (Path(__file__).parent / "first.sql").read_text("utf-8")
+    folders = {"{csv}": Path(csv).resolve().as_uri(), "{out}": Path(out).resolve().as_uri()}
+    for mark, folder in folders.items():
+        text = text.replace(mark, folder)
+    *definitions, query = (statement for statement in text.split(";") if statement.strip())
+    for definition in definitions:
+        tables.execute_sql(definition)
+    start, cpu = perf_counter(), family_cpu()
+    tables.execute_sql(query).wait()
+    seconds, used = perf_counter() - start, family_cpu()
+    print(json.dumps({"seconds": seconds, "start": start - begin, "cpu": None if used is None else used - cpu}))
+
+
+main()
