@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from cedr.evaluation.queries import parse_level
-from cedr.model.level import ConsistencyLevel
 from cedr.spark.bucket import Bucket
 from cedr.spark.layout import Layout
 from cedr.spark.record import Record
@@ -34,10 +32,11 @@ class Held:
         """One that nothing has arrived at."""
         return cls(Bucket(layout))
 
-    def follow(self, asked: Sequence[str], levels: Sequence[ConsistencyLevel]) -> None:
-        """Switch where the query is asked for another level than when it was last started.  Reading: R38."""
-        for of, (before, level) in enumerate(zip(asked, levels, strict=True)):
-            if parse_level(before) != level:
+    def follow(self, asked: Sequence[str], layout: Layout) -> None:
+        """Go on as the query is asked for now: where a level is another than before, switch.  Reading: R38."""
+        self.bucket.layout = layout
+        for of, (before, level) in enumerate(zip(asked, layout.levels, strict=True)):
+            if before != level.name:
                 self.bucket.pipeline.switch(level, of=of)
 
 

@@ -65,6 +65,7 @@ class Standing(StatefulProcessor):
         written = self._record.get() if self._record.exists() else None
         record = Record.fresh(self._layout) if written is None else Record.read(written[0], self._layout)
         held = taken(record) or self._restored(record, known=written is not None)
+        held.follow(record.asked, self._layout)
         (step,) = held.bucket.steps(arrived, record.time)
         said_now = self._columns(held, step, bucket)
         self._write(held, record.after(held, step.time))
@@ -74,7 +75,6 @@ class Standing(StatefulProcessor):
         held = Held.fresh(self._layout)
         if known:
             held.bucket.pipeline.restore({name: self._segment(name) for name in record.names})
-            held.follow(record.asked, self._layout.levels)
         return held
 
     def _segment(self, name: str) -> bytes:
