@@ -140,7 +140,7 @@ def test_a_checkpoint_of_another_query_is_refused(spark: SparkSession, tmp_path:
         stream.run(asked(stream, ALERT.replace("10", "11")))
     found = cedr.failure(caught.value)
     assert found is not None
-    assert found.diagnostics[0].code == "worker-failed"
+    assert found.diagnostics[0].code == "checkpoint-changed"
     assert "the query changed" in str(found)
     with pytest.raises(StreamingQueryException, match="say buckets=2"):
         stream.run(asked(stream, buckets=3))

@@ -17,6 +17,12 @@ _ROWS = 65_536
 """So many rows are handed to Spark at a time."""
 
 
+def sliced(rows: Any) -> Iterator[Any]:
+    """Many rows a few at a time."""
+    for low in range(0, rows.num_rows, _ROWS):
+        yield rows.slice(low, _ROWS)
+
+
 class RunBounded:
     """Given to ``mapInArrow`` on packed rows of which each partition holds whole buckets."""
 
@@ -54,8 +60,6 @@ class RunBounded:
         layout = self._layout
         name = f"{number + 1}/{layout.buckets}"
         for changes, guarantee in zip(step.said, self._bucket.pipeline.guarantee, strict=False):
-            rows = said(layout, changes, guarantee, name)
-            for low in range(0, rows.num_rows, _ROWS):
-                yield rows.slice(low, _ROWS)
+            yield from sliced(said(layout, changes, guarantee, name))
         if layout.letters and step.letters:
             yield dead_letters(layout, step.letters, step.time)

@@ -6,7 +6,7 @@ input's are, and then "for ever" is NULL; otherwise they are whole numbers.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from pyspark.sql import types as st
 
 from cedr.connect.outgoing import message_as_line
-from cedr.consistency.changes import Changes
 from cedr.model.dead_letter import DeadLetter
 from cedr.model.time import FOREVER, Time
 from cedr.spark.layout import Layout
@@ -32,6 +31,25 @@ LETTER: Final = ("code", "reason", "message")
 DEAD_LETTER: Final = "dead-letter"
 
 
+class Said(Protocol):
+    """What one step said at one level."""
+
+    @property
+    def level(self) -> Any:
+        """At which; it has a ``name``."""
+
+    @property
+    def cedr_time(self) -> Time:
+        """When."""
+
+    @property
+    def guarantee(self) -> Time | None:
+        """What left with it."""
+
+    def to_arrow(self) -> pa.RecordBatch:
+        """Inserts and retractions as columns."""
+
+
 def header_fields(*, changes: bool, labelled: bool, letters: bool, instants: bool) -> tuple[list[Any], list[Any]]:
     """The columns before and after the payload."""
     clock = st.TimestampType() if instants else st.LongType()
@@ -42,7 +60,7 @@ def header_fields(*, changes: bool, labelled: bool, letters: bool, instants: boo
     return before, [*after, *([st.StructField(name, st.StringType()) for name in LETTER] if letters else [])]
 
 
-def said(layout: Layout, changes: Changes, guarantee: Time, bucket: str) -> pa.RecordBatch:
+def said(layout: Layout, changes: Said, guarantee: Time, bucket: str) -> pa.RecordBatch:
     """What one step said at one level, with the guarantee that left."""
     rows = changes.to_arrow()
     if not layout.changes:
@@ -100,7 +118,7 @@ def _syncs(rows: pa.RecordBatch) -> Rows:
     return syncs
 
 
-def _guarantee(layout: Layout, changes: Changes, bucket: str) -> pa.RecordBatch:
+def _guarantee(layout: Layout, changes: Said, bucket: str) -> pa.RecordBatch:
     """A row that says up to when a bucket is final; its K names the bucket.  Reading: R36."""
     columns: dict[str, Any] = {
         "change": ["guarantee"],

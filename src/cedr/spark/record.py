@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from cedr.errors import Diagnostic, HostError
@@ -16,7 +16,7 @@ from cedr.model.time import Time
 from cedr.spark.layout import Layout
 
 if TYPE_CHECKING:
-    from cedr.spark.holding import Held
+    from cedr.spark.working import Done
 
 VERSION: Final = 1
 
@@ -34,6 +34,8 @@ class Record:
     """Names the step that wrote the state: a process that made this very step holds what was written."""
     time: Time = 0
     names: dict[str, None] = field(default_factory=dict)
+    holder: list[str] | None = None
+    """Where the process that made the step can be asked for the next one, if it still lives."""
     version: int = VERSION
 
     @classmethod
@@ -54,10 +56,10 @@ class Record:
         _check(record, layout)
         return record
 
-    def after(self, held: Held, time: Time) -> Record:
+    def after(self, done: Done, layout: Layout) -> Record:
         """The record of the next step."""
-        levels = [level.name for level in held.bucket.layout.levels]
-        return Record(self.fingerprint, levels, self.lineage, uuid.uuid4().hex, time, dict(self.names))
+        holder = None if done.holder is None else list(done.holder)
+        return replace(self, asked=_names(layout), nonce=done.nonce, time=done.time, holder=holder)
 
     def as_text(self) -> str:
         """As it is written."""

@@ -12,31 +12,29 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import pandas as pd
-import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from cedr.errors import Diagnostic, HostError
-from cedr.spark.bucket import Packed, Step
+from cedr.spark.bounded import sliced
+from cedr.spark.bucket import Bucket, Packed
 from cedr.spark.events import DataFrame
-from cedr.spark.failures import failing_clearly
-from cedr.spark.holding import Held, hold, taken
+from cedr.spark.holding import HOLDER, asked
 from cedr.spark.layout import Layout
-from cedr.spark.measuring import COLUMNS, MEASURES, measured, observed
-from cedr.spark.output import dead_letters, said
-from cedr.spark.pack import packed, unpacked
+from cedr.spark.measuring import COLUMNS, MEASURES, observed
+from cedr.spark.pack import unpacked
 from cedr.spark.planning import Planned
 from cedr.spark.record import Record
+from cedr.spark.working import Done, Work, opened, work
 
-_SAID: Final = f"said binary, {COLUMNS}"
+_SAID: Final = f"said binary, letters binary, {COLUMNS}"
 """What the stateful operator gives: the columns of a step, packed, and measures."""
-_ROWS: Final = 65_536
 
 
 def stand(planned: Planned, frame: DataFrame) -> DataFrame:
     """The change stream of packed rows."""
     layout = planned.layout
     steps = frame.groupBy("token").transformWithStateInPandas(Standing(layout), _SAID, "Append", "None")
-    return steps.observe(f"cedr {layout.query.name}", *observed(layout)).mapInArrow(Unpack(), planned.schema)
+    return steps.observe(f"cedr {layout.query.name}", *observed(layout)).mapInArrow(Unpack(layout), planned.schema)
 
 
 class Standing(StatefulProcessor):
@@ -54,28 +52,33 @@ class Standing(StatefulProcessor):
         """One batch of one bucket."""
         token = int(key[0])
         bucket = self._layout.tokens.index(token) if token in self._layout.tokens else -1
-        with failing_clearly(self._layout, bucket):
-            arrived = [Packed(*row) for frame in rows for row in _tuples(frame)]
-            yield self._stepped(bucket, arrived)
+        arrived = [Packed(*row) for frame in rows for row in _tuples(frame)]
+        yield self._stepped(bucket, arrived)
 
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _stepped(self, bucket: int, arrived: list[Packed]) -> Any:
+    def _stepped(self, number: int, arrived: list[Packed]) -> pd.DataFrame:
+        layout = self._layout
         written = self._record.get() if self._record.exists() else None
-        record = Record.fresh(self._layout) if written is None else Record.read(written[0], self._layout)
-        held = taken(record) or self._restored(record, known=written is not None)
-        held.follow(record.asked, self._layout)
-        (step,) = held.bucket.steps(arrived, record.time)
-        said_now = self._columns(held, step, bucket)
-        self._write(held, record.after(held, step.time))
-        return said_now
+        record = Record.fresh(layout) if written is None else Record.read(written[0], layout)
+        todo = Work(record.lineage, record.nonce, record.asked, record.time, arrived, number)
+        bucket = HOLDER.take(record.lineage, record.nonce)
+        done = None
+        if bucket is None and record.holder is not None:
+            done = asked((record.holder[0], record.holder[1]), todo, layout)
+        if done is None:
+            bucket = bucket or self._restored(record, known=written is not None)
+            done = work(bucket, todo, layout)
+            done = done._replace(holder=HOLDER.keep(record.lineage, bucket, done.nonce))
+        self._write(done, record.after(done, layout))
+        return pd.DataFrame(done.said, columns=["said", "letters", *MEASURES])
 
-    def _restored(self, record: Record, *, known: bool) -> Held:
-        held = Held.fresh(self._layout)
+    def _restored(self, record: Record, *, known: bool) -> Bucket:
+        bucket = Bucket(self._layout)
         if known:
-            held.bucket.pipeline.restore({name: self._segment(name) for name in record.names})
-        return held
+            bucket.pipeline.restore({name: self._segment(name) for name in record.names})
+        return bucket
 
     def _segment(self, name: str) -> bytes:
         found = self._segments.getValue((name,))
@@ -84,8 +87,8 @@ class Standing(StatefulProcessor):
             raise HostError(Diagnostic("no-segment", primary, hint="begin with a new checkpoint"))
         return bytes(found[0])
 
-    def _write(self, held: Held, record: Record) -> None:
-        for name, segment in held.bucket.pipeline.state().items():
+    def _write(self, done: Done, record: Record) -> None:
+        for name, segment in done.segments.items():
             if segment is not None:
                 self._segments.updateValue((name,), (segment,))
                 record.names[name] = None
@@ -93,21 +96,6 @@ class Standing(StatefulProcessor):
                 self._segments.removeKey((name,))
                 del record.names[name]
         self._record.update((record.as_text(),))
-        hold(record, held)
-
-    def _columns(self, held: Held, step: Step, bucket: int) -> pd.DataFrame:
-        layout, pipeline = self._layout, held.bucket.pipeline
-        name = f"{bucket + 1}/{layout.buckets}"
-        found: list[dict[str, Any]] = []
-        measures = pipeline.measures()
-        for of, (changes, guarantee) in enumerate(zip(step.said, pipeline.guarantee, strict=True)):
-            rows = [said(layout, changes, guarantee, name)]
-            if of == 0 and layout.letters and step.letters:
-                rows.append(dead_letters(layout, step.letters, step.time))
-            blob = packed(pa.Table.from_batches(rows)) if any(each.num_rows for each in rows) else None
-            letters = len(step.letters) if of == 0 else 0
-            found.append({"said": blob, **measured(of, measures[of], changes, guarantee, letters)})
-        return pd.DataFrame(found, columns=["said", *MEASURES])
 
 
 def _tuples(frame: Any) -> Iterator[tuple[Any, ...]]:
@@ -118,9 +106,16 @@ def _tuples(frame: Any) -> Iterator[tuple[Any, ...]]:
 class Unpack:
     """Given to ``mapInArrow``: what was said, row by row."""
 
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The columns of steps; their rows."""
         for batch in batches:
             for blob in batch.column("said"):
                 if blob.is_valid:
-                    yield from unpacked(blob.as_buffer()).to_batches(max_chunksize=_ROWS)
+                    for rows in opened(blob.as_buffer(), self._layout):
+                        yield from sliced(rows)
+            for blob in batch.column("letters"):
+                if blob.is_valid:
+                    yield from unpacked(blob.as_buffer()).to_batches()
