@@ -162,7 +162,7 @@ def test_an_unknown_host_is_refused_with_those_that_exist() -> None:
     with pytest.raises(HostError) as caught:
         evaluate(PAIR, MESSAGES, host="moon")
     assert caught.value.diagnostics[0].primary == 'there is no host "moon"'
-    assert caught.value.diagnostics[0].detail == "hosts: oracle, local"
+    assert caught.value.diagnostics[0].detail == "hosts: oracle, local, spark"
 
 
 def test_a_host_is_a_function_in_one_table(monkeypatch: pytest.MonkeyPatch) -> None:

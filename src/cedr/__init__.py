@@ -81,6 +81,12 @@ if TYPE_CHECKING:
     from cedr.plan.compile import CompiledQuery as CompiledQuery
     from cedr.plan.compile import Program as Program
     from cedr.plan.explain import Explanation as Explanation
+    from cedr.spark.control import Control as Control
+    from cedr.spark.events import Events as Events
+    from cedr.spark.events import events as events
+    from cedr.spark.failures import failure as failure
+    from cedr.spark.query import dead_letters as dead_letters
+    from cedr.spark.query import query as query
 
     compile = compile_query  # noqa: A001 - cedr.compile, as re.compile
     explain = explain_query
@@ -139,6 +145,10 @@ _MODULES = {
     "cedr.model.time": ("FOREVER",),
     "cedr.plan.compile": ("CompiledQuery", "Program"),
     "cedr.plan.explain": ("Explanation",),
+    "cedr.spark.control": ("Control",),
+    "cedr.spark.events": ("Events", "events"),
+    "cedr.spark.failures": ("failure",),
+    "cedr.spark.query": ("dead_letters", "query"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 _ELSEWHERE_CALLED = {"compile": "compile_query", "explain": "explain_query"}

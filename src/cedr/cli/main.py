@@ -41,7 +41,9 @@ Levels = Annotated[
 Host = Annotated[
     str | None,
     typer.Option(
-        "--host", metavar="HOST", help="Who evaluates: oracle or local; by default whoever can and is faster."
+        "--host",
+        metavar="HOST",
+        help="Who evaluates: oracle, local, with eval also spark; by default whoever can and is faster.",
     ),
 ]
 Messages = Annotated[

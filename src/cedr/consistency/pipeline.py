@@ -79,6 +79,11 @@ class Pipeline:
         self._last = [weakref.ref(said) for said in changes]
         return changes
 
+    def heartbeat(self, high: Time) -> None:
+        """What was received elsewhere, where a host splits the input by key: h counts all of it.  Reading: R33."""
+        ledger = self._arrivals.ledger
+        ledger.high = max(ledger.high, high)
+
     def compact(self) -> None:
         """Drop from the tables what nobody holds; done now and then by itself."""
         self._keep_changes()
@@ -127,6 +132,14 @@ class Pipeline:
     def dead_letters(self, of: int = 0) -> list[DeadLetter]:
         """What could not be used, with reasons; with retractions that still wait for their row."""
         letters = [*self._arrivals.dead_letters(final=True), *self._monitors[of].feed.too_late]
+        return sorted(letters, key=lambda letter: letter.position)
+
+    def take_dead_letters(self) -> list[DeadLetter]:
+        """The dead letters decided since the last time, of all levels together; they are held no longer."""
+        letters = self._arrivals.drain_dead_letters()
+        for monitor in self._monitors:
+            letters.extend(monitor.feed.too_late)
+            monitor.feed.too_late.clear()
         return sorted(letters, key=lambda letter: letter.position)
 
     def held(self, of: int = 0) -> int:

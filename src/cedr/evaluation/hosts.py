@@ -1,13 +1,14 @@
 """Who evaluates.  A host takes a ``Job`` and gives an ``Answer``; all of them give the same rows.
 
 The host ``oracle`` is the executable meaning of the language: slow, and right by definition.  The host ``local`` is the
-columnar runtime in this process.
+columnar runtime in this process; ``spark`` is the same runtime, split by keys over the workers of a Spark session.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 
 from cedr.consistency.measures import Measures
 from cedr.evaluation.engines import (
@@ -123,7 +124,13 @@ def _stream(job: Job, factory: Factory, track: Track[Message]) -> Stream:
     return Stream(said, engine.dead_letters(), engine.measures()[0])
 
 
-HOSTS: dict[str, Host] = {"oracle": oracle, "local": local}
+def _spark(job: Job) -> Answer:
+    """The same by Spark, which is loaded only for this."""
+    host: Host = import_module("cedr.spark.host").spark  # by name: the hosts stand below Spark
+    return host(job)
+
+
+HOSTS: dict[str, Host] = {"oracle": oracle, "local": local, "spark": _spark}
 """Every host by its name."""
 
 

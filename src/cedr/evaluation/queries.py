@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike, fspath
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from cedr.connect.files import read_text
 from cedr.errors import Diagnostic, LanguageError
@@ -22,6 +22,13 @@ class Builder(Protocol):
 
     def to_file(self) -> File:
         """The tree."""
+
+
+@runtime_checkable
+class HasExplanation(Protocol):
+    """A query that is set up already, and knows what it does."""
+
+    cedr_explanation: Explanation
 
 
 def query_file(query: str | PathLike[str] | Builder | File) -> File:
@@ -48,13 +55,18 @@ def compile_query(
 
 
 def explain_query(
-    query: str | PathLike[str] | Builder | File | Program,
+    query: str | PathLike[str] | Builder | File | Program | HasExplanation,
     *,
     consistency: ConsistencyLevel | str | None = None,
     event: str | None = None,
     catalog: Catalog | str | PathLike[str] | None = None,
 ) -> Explanation:
-    """What a query does at a level and what that costs; by default the last query, at its own level or MIDDLE."""
+    """What a query does at a level and what that costs; by default the last query, at its own level or MIDDLE.
+
+    The DataFrame that ``cedr.query`` gave is explained as it was made: with its level, and how it is split.
+    """
+    if isinstance(query, HasExplanation):
+        return query.cedr_explanation
     program = query if isinstance(query, Program) else compile_query(query, catalog)
     level = parse_level(consistency) if isinstance(consistency, str) else consistency
     chosen = choose(program, event)

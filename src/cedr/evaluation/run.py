@@ -44,7 +44,7 @@ def evaluate(
     ``query`` is a text, the path of a ``.cedr`` file, or a query built in Python; ``event`` chooses among several, by
     default the last one.  ``messages`` is the path of a JSON Lines file, or messages at hand, as objects or as
     dictionaries of that form.  Types come from the query, from ``catalog``, or are inferred from the messages.
-    ``host`` is "oracle" or "local"; by default the oracle, and for the changes of many messages whoever is faster.
+    ``host`` is "oracle", "local" or "spark"; by default the oracle, for the changes of many messages whoever is faster.
     """
     run = host_named(host)
     level = parse_level(consistency) if isinstance(consistency, str) else consistency

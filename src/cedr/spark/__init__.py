@@ -1,0 +1,23 @@
+"""The Spark host: DataFrame in, DataFrame out.  The only folder that imports pyspark.
+
+Paper: Section 5, Figure 7, once for each bucket of keys.  Spark distributes, checkpoints and recovers; the pipeline of
+``cedr.consistency`` decides what is true.  The path of an event:
+
+    events      which columns of a DataFrame are the header of an event
+    columns     the header as Spark columns; what the query does not read goes no further
+    pack        rows of a map task become one Arrow blob for each bucket, with what all buckets must know
+    bucket      the pipeline of one bucket: blobs in, what is said out
+    bounded     one bucket for each partition, once
+    standing    one bucket for each key of a stateful operator, batch after batch
+    output      what was said, as columns of the result
+
+Only the public DataFrame API is used, so that all of it works under Spark Connect too.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+if find_spec("pyspark") is None:
+    message = "cedr on Spark needs pyspark: install the extra, cedr[spark]"
+    raise ModuleNotFoundError(message, name="pyspark")

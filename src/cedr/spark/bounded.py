@@ -1,0 +1,65 @@
+"""Bounded input: each bucket is a partition, and runs its pipeline once.
+
+Readings: R33 (once nothing more can come everything is due), R24.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from cedr.spark.bucket import Bucket, Packed, Step
+from cedr.spark.failures import failing_clearly
+from cedr.spark.layout import Layout
+from cedr.spark.output import dead_letters, said
+
+_ROWS = 65_536
+"""So many rows are handed to Spark at a time."""
+
+
+def sliced(rows: Any) -> Iterator[Any]:
+    """Many rows a few at a time."""
+    for low in range(0, rows.num_rows, _ROWS):
+        yield rows.slice(low, _ROWS)
+
+
+class RunBounded:
+    """Given to ``mapInArrow`` on packed rows of which each partition holds whole buckets."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """The packed rows of a partition; what is said about them."""
+        buckets: dict[int, list[Packed]] = {}
+        for batch in batches:
+            columns = [batch.column(name).to_pylist() for name in ("token", "task", "number", "head", "rows")]
+            for token, *packed in zip(*columns, strict=True):
+                buckets.setdefault(token, []).append(Packed(*packed))
+        for token in sorted(buckets):
+            number = self._layout.tokens.index(token)
+            with failing_clearly(self._layout, number):
+                for step in self._steps(buckets.pop(token)):
+                    yield from self._columns(step, number)
+
+    def _steps(self, packed: list[Packed]) -> Iterator[Step]:
+        bucket = Bucket(self._layout)
+        self._bucket = bucket
+        if not self._layout.changes:
+            yield bucket.table(packed)
+            return
+        last = 0
+        for step in bucket.steps(packed):
+            last = step.time
+            yield step
+        if not self._layout.recorded or self._layout.letters:  # what still waits is a dead letter now
+            step = bucket.finish(last + 1)
+            yield step._replace(said=[]) if self._layout.recorded else step
+
+    def _columns(self, step: Step, number: int) -> Iterator[Any]:
+        layout = self._layout
+        name = f"{number + 1}/{layout.buckets}"
+        for changes, guarantee in zip(step.said, self._bucket.pipeline.guarantee, strict=False):
+            yield from sliced(said(layout, changes, guarantee, name))
+        if layout.letters and step.letters:
+            yield dead_letters(layout, step.letters, step.time)

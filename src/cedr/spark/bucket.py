@@ -1,0 +1,236 @@
+"""The pipeline of one bucket: packed rows in, what is said out.
+
+Paper: Section 5, Figure 7.  Readings: R3, R33, R38, R40.  The same code for bounded and for streaming input.  What the
+map tasks of a batch say about h, g and control is put together here; it is the same in every bucket.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cedr.consistency.batch import EventBatch
+from cedr.consistency.changes import Changes
+from cedr.consistency.pipeline import Pipeline
+from cedr.model.dead_letter import DeadLetter, Fault
+from cedr.model.event import primitive
+from cedr.model.stream import Guarantee, Message, Retract, insert
+from cedr.model.time import BEGINNING, FOREVER, Time, plus
+from cedr.spark.control import Switch, commands
+from cedr.spark.layout import INSERT, RETRACT, UNKNOWN, Layout, TypeLayout
+from cedr.spark.pack import unpacked
+
+
+class Packed(NamedTuple):
+    """One row of what the map tasks sent to a bucket."""
+
+    task: int
+    number: int
+    head: str
+    rows: bytes | None
+
+
+@dataclass(slots=True)
+class Head:
+    """What holds for one CEDR time, of all map tasks together."""
+
+    highs: dict[tuple[int, str | None], Time] = field(default_factory=dict)
+    promises: dict[str | None, Time] = field(default_factory=dict)
+    control: list[str] = field(default_factory=list)
+
+    def add(self, entry: Mapping[str, Any]) -> None:
+        """What another map task says."""
+        for source, provider, high in entry["highs"]:
+            self.highs[source, provider] = max(self.highs.get((source, provider), high), high)
+        for provider, time in entry.get("promises", ()):
+            self.promises[provider] = max(self.promises.get(provider, time), time)
+        self.control += entry.get("control", ())
+
+    def join(self, other: Head) -> None:
+        """What other map tasks say."""
+        highs = [[*key, high] for key, high in other.highs.items()]
+        self.add({"highs": highs, "promises": other.promises.items(), "control": other.control})
+
+    @property
+    def high(self) -> Time:
+        """h: the largest Sync or guarantee.  Reading: R33."""
+        return max([*self.highs.values(), *self.promises.values()], default=BEGINNING)
+
+
+class Step(NamedTuple):
+    """One batch of one CEDR time, and what was said about it at each level."""
+
+    time: Time
+    said: list[Changes]
+    letters: list[DeadLetter]
+
+
+class Bucket:
+    """A pipeline that is fed packed rows."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.pipeline = Pipeline(layout.query.plan, layout.levels, layout.catalog, layout.providers)
+
+    def steps(self, packed: Iterable[Packed], last: Time = 0) -> Iterator[Step]:
+        """Take what the map tasks sent, in the order of CEDR time; each step is to be read before the next."""
+        rows, heads = _arrived(packed)
+        if not self.layout.recorded:
+            together = Head()
+            for head in heads.values():
+                together.join(head)
+            yield self._step(rows, together, max(last + 1, *(time or 0 for time in heads)))
+            return
+        for time, head, part in _by_time(rows, heads):
+            last = max(last + 1, time if time is not None else 0)
+            yield self._step(part, head, last)
+
+    def finish(self, time: Time) -> Step:
+        """Nothing more will come: everything is final."""
+        return self._step(None, Head(promises={None: FOREVER - 1}), time)
+
+    def table(self, packed: Iterable[Packed]) -> Step:
+        """All of a bounded input in one step, after which nothing can come: what is said is the result."""
+        rows, heads = _arrived(packed)
+        messages: list[Message | EventBatch] = []
+        letters: list[DeadLetter] = []
+        if not self.layout.recorded:
+            messages += () if rows is None else self._messages(rows, letters)
+        else:  # guarantees speak of what comes after them
+            for _, head, part in _by_time(rows, heads):
+                messages += () if part is None else self._messages(part, letters)
+                messages += self._guarantees(head)
+        return self._said([*messages, Guarantee(FOREVER - 1)], letters, 1)
+
+    def _step(self, rows: pa.Table | None, head: Head, time: Time) -> Step:
+        for switch in commands(head.control):
+            self._switch(switch)
+        letters: list[DeadLetter] = []
+        messages = [] if rows is None else [*self._messages(rows, letters)]
+        self.pipeline.heartbeat(head.high)
+        return self._said([*messages, *self._guarantees(head)], letters, time)
+
+    def _said(self, messages: list[Message | EventBatch], letters: list[DeadLetter], time: Time) -> Step:
+        said = self.pipeline.step(messages, time)
+        return Step(time, said, [*letters, *self.pipeline.take_dead_letters()])
+
+    def _switch(self, switch: Switch) -> None:
+        if switch.of < len(self.layout.levels):
+            self.pipeline.switch(switch.level, of=switch.of, at_sync_point=switch.at_sync_point)
+
+    def _guarantees(self, head: Head) -> Iterator[Guarantee]:
+        """What was promised, and what follows from declared bounds on disorder."""
+        promises = dict(head.promises)
+        for (source, provider), high in head.highs.items():
+            disorder = self.layout.sources[source].disorder
+            if disorder is not None:
+                time = plus(high, -disorder - 1)
+                promises[provider] = max(promises.get(provider, time), time)
+        for provider, time in promises.items():
+            yield Guarantee(time, provider)
+
+    # -- rows ---------------------------------------------------------------------------------------------------------
+
+    def _messages(self, rows: pa.Table, letters: list[DeadLetter]) -> Iterator[Message | EventBatch]:
+        """Inserts by columns, then retractions: within a batch there is no order between map tasks."""
+        codes = rows.column("code").to_numpy()
+        kinds = rows.column("kind").to_numpy() if "kind" in rows.column_names else np.zeros(len(codes), np.int8)
+        strange = (codes == UNKNOWN) | ((kinds != INSERT) & (kinds != RETRACT))
+        if strange.any():
+            letters += _strange(rows.filter(pa.array(strange)))
+        for number, layout in enumerate(self.layout.types):
+            chosen = (codes == number) & (kinds == INSERT)
+            if chosen.any():
+                part = rows if chosen.all() else rows.filter(pa.array(chosen))
+                yield from self._inserts(part, layout)
+        retracts = (kinds == RETRACT) & (codes >= 0)
+        if retracts.any():
+            yield from self._retractions(rows.filter(pa.array(retracts)))
+
+    def _inserts(self, rows: pa.Table, layout: TypeLayout) -> Iterator[EventBatch]:
+        for provider, part in self._by_provider(rows):
+            header = {name: part.column(name) for name in ("ve", "os", "oe") if name in part.column_names}
+            yield EventBatch(
+                layout.name,
+                part.column("id"),
+                part.column("vs"),
+                **header,
+                keys=_keys(part),
+                payload={name: part.column(slot) for name, slot in layout.slots.items()},
+                provider=provider,
+            )
+
+    def _by_provider(self, rows: pa.Table) -> Iterator[tuple[str | None, pa.Table]]:
+        """The rows of each source and provider."""
+        sources = rows.column("source").unique().to_pylist() if "source" in rows.column_names else [0]
+        for source in sorted(sources):
+            own = rows if len(sources) == 1 else rows.filter(pc.equal(rows.column("source"), source))
+            name = self.layout.sources[source].provider
+            if "provider" not in own.column_names:
+                yield name, own
+                continue
+            column = own.column("provider")
+            for provider in sorted(column.unique().to_pylist(), key=str):
+                same = pc.is_null(column) if provider is None else pc.equal(column, provider)
+                yield provider if provider is not None else name, own.filter(same)
+
+    def _retractions(self, rows: pa.Table) -> Iterator[Retract]:
+        for provider, part in self._by_provider(rows):
+            for row in part.to_pylist():
+                key = row.get("key")
+                if key is None:
+                    start = row["vs"] if row.get("os") is None else row["os"]
+                    key = f"{self.layout.types[row['code']].name}/{row['id']}@{start}"
+                yield Retract(key, row.get("oe"), row.get("ve"), provider)
+
+
+def _keys(rows: pa.Table) -> Any:
+    if "key" not in rows.column_names:
+        return None
+    column = rows.column("key")
+    return None if column.null_count == len(column) else column
+
+
+def _arrived(packed: Iterable[Packed]) -> tuple[pa.Table | None, dict[Time | None, Head]]:
+    """The rows of all map tasks in an order that a replay repeats, and what holds for each CEDR time."""
+    ordered = sorted(packed, key=lambda each: (each.task, each.number))
+    heads: dict[Time | None, Head] = {}
+    for each in ordered:
+        for entry in json.loads(each.head):
+            heads.setdefault(entry["time"], Head()).add(entry)
+    tables = [unpacked(each.rows) for each in ordered if each.rows]
+    return pa.concat_tables(tables).combine_chunks() if tables else None, heads
+
+
+def _by_time(
+    rows: pa.Table | None, heads: Mapping[Time | None, Head]
+) -> Iterator[tuple[Time | None, Head, pa.Table | None]]:
+    """The rows of each CEDR time of a recorded history with its head; also where a bucket has a head and no rows."""
+    arrivals = None if rows is None else pc.fill_null(rows.column("arrival"), BEGINNING).to_numpy()
+    order = None if arrivals is None else np.argsort(arrivals, kind="stable")
+    for time in sorted(time for time in heads if time is not None):
+        part = None
+        if rows is not None and arrivals is not None and order is not None:
+            low, high = np.searchsorted(arrivals, [time, time + 1], sorter=order).tolist()
+            part = rows.take(pa.array(order[low:high])) if low < high else None
+        yield time, heads[time], part
+
+
+def _strange(rows: pa.Table) -> list[DeadLetter]:
+    """Rows of a type that nobody declared, or of a kind that does not exist."""
+    found = []
+    for row in rows.to_pylist():
+        if row["code"] == UNKNOWN:
+            named = "no type" if row.get("name") is None else f'the type "{row["name"]}", which was not declared'
+            fault = Fault("unknown-type", f"the row has {named}")
+        else:
+            fault = Fault("unknown-message", "the row is neither insert, retract nor guarantee")
+        start = row["vs"] if row["vs"] is not None else 0
+        found.append(fault.letter(insert(primitive(row.get("name") or "", row["id"] or "", start)), 0))
+    return found

@@ -1,0 +1,268 @@
+"""Messages as the columns that travel: header, bucket and payload slots, all by Spark.
+
+Readings: R1 (times are microseconds), R2, R3.  A column that no source has is not there at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import functions as F
+from pyspark.sql import types as st
+
+from cedr.errors import Diagnostic, StreamError
+from cedr.expression.tree import Expression
+from cedr.model.schema import Catalog, DataType
+from cedr.spark.datatypes import ours
+from cedr.spark.events import Column, DataFrame, Events, EventSource
+from cedr.spark.layout import CONTROL, INSERT, KINDS, UNKNOWN, UNREAD, TypeLayout
+from cedr.spark.pushing import pushed
+from cedr.spark.splitting import Split
+
+_CLOCKS = {
+    "vs": "time",
+    "ve": "valid_end",
+    "os": "occurrence_start",
+    "oe": "occurrence_end",
+    "promise": "guarantee",
+    "arrival": "arrival",
+}
+_TEXTS = {"key": "key", "provider": "provider"}
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Where the attributes of all event types lie: a slot for each name and Spark type."""
+
+    types: Mapping[str, st.DataType]
+    of: Mapping[tuple[str, str], str]
+    """The slot of an attribute of an event type."""
+
+
+def slots_of(events: Events, read: Mapping[str, frozenset[str]]) -> Slots:
+    """Slots for the attributes that are read."""
+    types: dict[str, st.DataType] = {}
+    places: dict[tuple[str, str], str] = {}
+    found: dict[tuple[str, str], str] = {}
+    for name, attributes in read.items():
+        for source in events.sources:
+            if source.name not in (None, name):
+                continue
+            for attribute in sorted(attributes & source.payload.keys()):
+                of = source.payload[attribute]
+                slot = places.setdefault((attribute, of.json()), f"p{len(places)}")
+                types[slot] = of
+                if found.setdefault((name, attribute), slot) != slot:
+                    other = types[found[name, attribute]].simpleString()
+                    primary = f"{name}.{attribute} is {other} in one DataFrame and {of.simpleString()} in another"
+                    raise StreamError(Diagnostic("wrong-column-type", primary, hint="cast one of the two"))
+    return Slots(types, found)
+
+
+@dataclass(frozen=True)
+class Travelling:
+    """Makes the DataFrame that is packed."""
+
+    events: Events
+    types: Sequence[TypeLayout]
+    slots: Slots
+    split: Split
+    catalog: Catalog
+    buckets: int
+    closed: bool
+    """Whether a type that is not in the catalog is an error."""
+    selected: Mapping[str, Sequence[Expression]]
+    """Predicates by which events may be left out; empty where h must hear of all events.  Reading: R33."""
+    prunes: bool
+
+    def frame(self, control: DataFrame | None = None) -> DataFrame:
+        """All sources, one below the other."""
+        frames = [self._of(number, source) for number, source in enumerate(self.events.sources)]
+        if control is not None:
+            frames.append(self._control(control))
+        return reduce(lambda one, two: one.unionByName(two), frames)
+
+    @property
+    def names(self) -> list[str]:
+        """The columns that travel, in order."""
+        sources = self.events.sources
+        held = [name for name, part in (_CLOCKS | _TEXTS).items() if any(part in source.header for source in sources)]
+        found = ["code", "id", *(["vs"] if "vs" not in held else []), *held]
+        found += ["kind"] if self._kinds else []
+        found += ["source"] if len(sources) > 1 else []
+        found += ["name"] if any(source.name is None for source in sources) else []
+        found += ["bucket"] if self.buckets > 1 else []
+        found += ["cedr"] if self.events.streaming else []
+        found += ["control"] if self.events.streaming else []
+        return [*dict.fromkeys(found), *self.slots.types]
+
+    @property
+    def _kinds(self) -> bool:
+        return self.events.streaming or any("change" in source.header for source in self.events.sources)
+
+    def _of(self, number: int, source: EventSource) -> DataFrame:
+        codes = self._codes(source)
+        columns = {"code": codes, **self._header(source), **self._payload(source)}
+        columns["source"] = F.lit(number).cast("byte")
+        if source.name is None:
+            columns["name"] = F.when(codes == UNKNOWN, source.header["type"].cast("string"))
+        columns["bucket"] = self._bucket(source, codes)
+        columns["cedr"] = F.unix_micros(F.current_timestamp())
+        frame = self._pruned(source, codes)
+        return frame.select(*(self._or_missing(columns, name).alias(name) for name in self.names))
+
+    def _codes(self, source: EventSource) -> Column:
+        """The number of an event's type among those that are read."""
+        numbers = {layout.name: number for number, layout in enumerate(self.types)}
+        if source.name is not None:
+            return F.lit(numbers.get(source.name, UNREAD)).cast("byte")
+        text = source.header["type"].cast("string")
+        found = F.when(text.isNull(), F.lit(UNKNOWN))
+        for name, number in numbers.items():
+            found = found.when(text == F.lit(name), F.lit(number))
+        if self.closed:
+            others = [name for name in self.catalog.types if name not in numbers]
+            found = found.when(text.isin(others), F.lit(UNREAD)) if others else found
+            return found.otherwise(F.lit(UNKNOWN)).cast("byte")
+        return found.otherwise(F.lit(UNREAD)).cast("byte")
+
+    def _header(self, source: EventSource) -> dict[str, Column]:
+        columns = {
+            name: _micros(source.header[part], source.clocks[part])
+            for name, part in _CLOCKS.items()
+            if part in source.header
+        }
+        columns |= {name: source.header[part].cast("string") for name, part in _TEXTS.items() if part in source.header}
+        kinds = {type(each.identity) for each in self.events.sources}
+        plain = len(kinds) == 1 and not self.events.streaming  # a control row has no ID
+        columns["id"] = source.header["id"] if plain else source.header["id"].cast("string")
+        columns["kind"] = F.lit(INSERT).cast("byte")
+        if "change" in source.header:
+            text = F.lower(source.header["change"].cast("string"))
+            kind = F.when(text.isNull(), F.lit(INSERT))
+            for name, number in KINDS.items():
+                kind = kind.when(text == name, F.lit(number))
+            columns["kind"] = kind.otherwise(F.lit(-1)).cast("byte")
+        return columns
+
+    def _payload(self, source: EventSource) -> dict[str, Column]:
+        found = {}
+        for layout in self.types:
+            if source.name not in (None, layout.name):
+                continue
+            for attribute, slot in layout.slots.items():
+                if source.payload.get(attribute) == self.slots.types[slot]:
+                    found[slot] = _attribute(attribute)
+        return found
+
+    def _bucket(self, source: EventSource, codes: Column) -> Column:
+        """Where an event goes; by one attribute of its type, or by its ID."""
+        if not self.split.by:
+            return _bucket(source.header["id"].cast("string"), self.buckets)
+        chosen: dict[str, list[int]] = {}
+        for number, layout in enumerate(self.types):
+            if source.name in (None, layout.name) and layout.name in self.split.by:
+                chosen.setdefault(self.split.by[layout.name], []).append(number)
+        found = [
+            (self._hashed(source, attribute, self.types[numbers[0]].name), numbers)
+            for attribute, numbers in chosen.items()
+        ]
+        if len(found) == 1:
+            return found[0][0]
+        if not found:
+            return F.lit(0)
+        column = F.when(codes.isin(found[0][1]), found[0][0])
+        for each, numbers in found[1:]:
+            column = column.when(codes.isin(numbers), each)
+        return column.otherwise(F.lit(0))
+
+    def _hashed(self, source: EventSource, attribute: str, name: str) -> Column:
+        if attribute not in source.payload:
+            return F.lit(0)
+        event_type = self.catalog.types.get(name)
+        declared = None if event_type is None else event_type.attributes.get(attribute)
+        of = source.payload[attribute]
+        return _bucket(_comparable(_attribute(attribute), of, declared or ours(of)), self.buckets)
+
+    def _pruned(self, source: EventSource, codes: Column) -> DataFrame:
+        """Without what the query does not read, where nothing else depends on it."""
+        frame = source.frame
+        if not self.prunes:
+            return frame
+        kept = codes != UNREAD
+        if (
+            "change" in source.header
+        ):  # a guarantee speaks for all types, and an event that is left out may be retracted
+            return frame.where(kept | (F.lower(source.header["change"].cast("string")) == "guarantee"))
+        if source.name is None:
+            frame = frame.where(kept)
+        attributes = {name: (_attribute(name), ours(of)) for name, of in source.payload.items()}
+        for number, layout in enumerate(self.types):
+            predicates = self.selected.get(layout.name, ())
+            if not predicates or source.name not in (None, layout.name):
+                continue
+            condition = pushed(predicates, {n: (c, of) for n, (c, of) in attributes.items() if of is not None})
+            if condition is not None:
+                frame = frame.where((codes != number) | condition) if source.name is None else frame.where(condition)
+        return frame
+
+    def _or_missing(self, columns: Mapping[str, Column], name: str) -> Column:
+        return columns[name] if name in columns else _missing(name, self.slots)
+
+    def _control(self, frame: DataFrame) -> DataFrame:
+        columns: dict[str, Column] = {
+            "code": F.lit(UNREAD).cast("byte"),
+            "kind": F.lit(CONTROL).cast("byte"),
+            "control": F.col("value").cast("string"),
+            "cedr": F.unix_micros(F.current_timestamp()),
+        }
+        return frame.select(*(self._or_missing(columns, name).alias(name) for name in self.names))
+
+
+def _attribute(name: str) -> Column:
+    return F.col(f"`{name.replace('`', '``')}`")
+
+
+def _missing(name: str, slots: Slots) -> Column:
+    """What a source does not have."""
+    if name in slots.types:
+        return F.lit(None).cast(slots.types[name])
+    if name in ("code", "source", "kind"):
+        return F.lit(0).cast("byte")
+    if name == "bucket":
+        return F.lit(0)
+    return F.lit(None).cast("string" if name in ("id", "key", "provider", "name", "control") else "long")
+
+
+def _micros(column: Column, of: st.DataType) -> Column:
+    """A time as an integer."""
+    if isinstance(of, st.TimestampType):
+        return F.unix_micros(column)
+    if isinstance(of, st.TimestampNTZType):
+        return F.timestamp_diff("MICROSECOND", F.expr("TIMESTAMP_NTZ'1970-01-01 00:00:00'"), column)
+    if isinstance(of, st.DateType):
+        return F.unix_date(column).cast("long") * F.lit(86_400_000_000)
+    return column.cast("long")
+
+
+def _bucket(column: Column, buckets: int) -> Column:
+    return F.pmod(F.hash(column), F.lit(buckets))
+
+
+def _comparable(column: Column, of: st.DataType, declared: DataType | None) -> Column:
+    """A column whose equal values have equal hashes, whatever type they came in."""
+    match declared:
+        case DataType.INTEGER:
+            return column.cast("long")
+        case DataType.FLOAT:
+            return column.cast("double") + F.lit(0.0)  # so that -0.0 and 0.0 are one
+        case DataType.DECIMAL:
+            return column.try_cast("decimal(38,18)")
+        case DataType.TIMESTAMP:
+            return _micros(column, of)
+        case DataType.STRING:
+            return column.cast("string")
+        case _:
+            return column

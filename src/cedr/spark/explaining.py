@@ -1,0 +1,43 @@
+"""``cedr.explain`` of a DataFrame: what the query does and costs, and how Spark splits it.  Paper: Section 5."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from cedr.plan.explain import Explanation, explain
+from cedr.spark.layout import Layout
+
+
+@dataclass(frozen=True, slots=True)
+class SparkExplanation(Explanation):
+    """A plan, explained, with its buckets."""
+
+    split: str = ""
+    buckets: int = 1
+    types: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def as_text(self) -> str:
+        """The plan as an indented tree, and below it how the input is split and what is read of it."""
+        how = self.split if self.split.startswith("one bucket") else f"split by {self.split} into {_many(self.buckets)}"
+        read = [f"  reads {name} ({', '.join(attributes)})" for name, attributes in self.types]
+        return "\n".join([Explanation.as_text(self), "", f"on Spark: {how}", *read])
+
+    def as_data(self) -> dict[str, Any]:
+        """The explanation as plain data."""
+        reads = {name: list(attributes) for name, attributes in self.types}
+        return {**Explanation.as_data(self), "spark": {"split": self.split, "buckets": self.buckets, "reads": reads}}
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+
+def _many(buckets: int) -> str:
+    return "1 bucket" if buckets == 1 else f"{buckets} buckets"
+
+
+def explained(layout: Layout) -> SparkExplanation:
+    """What the query of a layout does."""
+    found = explain(layout.query.plan, layout.levels[0])
+    read = tuple((each.name, tuple(each.slots)) for each in layout.types)
+    return SparkExplanation(found.query, found.level, found.plan, found.rules, layout.key, layout.buckets, read)

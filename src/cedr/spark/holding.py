@@ -1,0 +1,140 @@
+"""What worker processes hold between two batches: the pipelines of buckets whose last step they made themselves.
+
+A batch may be replayed, a task retried or run twice, and Spark gives a bucket to any process of its pool.  So a
+pipeline is used again only if the checkpoint names the very step by which it came to be, and a process that does not
+hold it asks the one that does, on the same machine, to make the step.  Who cannot be asked is not waited for: then the
+pipeline is restored from the checkpoint.  What is held is never more than a copy of what was written there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from dataclasses import dataclass, field
+from multiprocessing.connection import Client, Connection, Listener
+from typing import Any, Final
+
+from cedr.errors import CedrError
+from cedr.spark.bucket import Bucket
+from cedr.spark.layout import Layout
+from cedr.spark.working import Done, Work, work
+
+_IDLE: Final = 600.0
+"""Seconds after which a pipeline that nobody asked for is let go."""
+
+
+@dataclass
+class Held:
+    """The pipeline of a bucket, and the step that it made last."""
+
+    bucket: Bucket
+    nonce: str = ""
+    used: float = field(default_factory=time.monotonic)
+
+
+class Holder:
+    """The pipelines that this process holds; answers other processes that ask for a step."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, Held] = {}
+        self._lock = threading.Lock()
+        self._layouts: dict[str, Layout] = {}
+        self._process = 0
+        self._address: tuple[str, str] | None = None
+
+    def take(self, lineage: str, nonce: str) -> Bucket | None:
+        """The pipeline that made a step last; it is held no longer, as its next step may fail."""
+        with self._lock:
+            held = self._held.pop(lineage, None)
+        return held.bucket if held is not None and held.nonce == nonce else None
+
+    def keep(self, lineage: str, bucket: Bucket, nonce: str) -> tuple[str, str] | None:
+        """Hold a pipeline, and let go of those that went elsewhere; where it can be asked for."""
+        now = time.monotonic()
+        with self._lock:
+            for other in [name for name, held in self._held.items() if now - held.used > _IDLE]:
+                del self._held[other]
+            self._held[lineage] = Held(bucket, nonce, now)
+            return self._listening()
+
+    # -- other processes ----------------------------------------------------------------------------------------------
+
+    def _listening(self) -> tuple[str, str] | None:
+        """The address of this process and the key to it; a thread answers there."""
+        if self._process != os.getpid():
+            self._process = os.getpid()
+            name = f"cedr-{os.getpid()}-{uuid.uuid4().hex[:12]}"
+            linux = sys.platform.startswith("linux")
+            address = f"\0{name}" if linux else os.path.join(tempfile.gettempdir(), name)
+            secret = uuid.uuid4().hex
+            try:
+                listener = Listener(address, "AF_UNIX", backlog=16, authkey=secret.encode())
+            except OSError:
+                self._address = None
+                return None
+            threading.Thread(target=self._listen, args=(listener,), name="cedr holder", daemon=True).start()
+            self._address = (address, secret)
+        return self._address
+
+    def _listen(self, listener: Listener) -> None:
+        while True:
+            try:
+                connection = listener.accept()
+            except Exception:
+                continue
+            threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+
+    def _answer(self, connection: Any) -> None:
+        try:
+            with connection:
+                connection.send(self._made(connection))
+        except (EOFError, OSError):
+            return
+
+    def _made(self, connection: Any) -> Done | CedrError | None:
+        """The step that was asked for; None if the pipeline is not held."""
+        todo: Work
+        todo, digest = connection.recv()
+        bucket = self.take(todo.lineage, todo.nonce)
+        if bucket is None:
+            return None
+        if digest not in self._layouts:
+            connection.send("layout")
+            self._layouts = {digest: connection.recv()}
+        try:
+            done = work(bucket, todo, self._layouts[digest])
+        except CedrError as error:
+            return error
+        return done._replace(holder=self.keep(todo.lineage, bucket, done.nonce))
+
+
+HOLDER: Final = Holder()
+
+
+def asked(holder: tuple[str, str], todo: Work, layout: Layout) -> Done | None:
+    """A step by the process that holds the pipeline; None if there is none.  Raises what the step raised."""
+    address, secret = holder
+    try:
+        with Client(address, "AF_UNIX", authkey=secret.encode()) as connection:
+            answer: Done | CedrError | None = _asked(connection, todo, layout)
+    except (OSError, EOFError, pickle.PickleError, ValueError):
+        return None
+    if isinstance(answer, CedrError):
+        raise answer
+    return answer
+
+
+def _asked(connection: Connection, todo: Work, layout: Layout) -> Any:
+    digest = hashlib.sha256(pickle.dumps(layout)).hexdigest()
+    connection.send((todo, digest))
+    answer = connection.recv()
+    if answer == "layout":
+        connection.send(layout)
+        answer = connection.recv()
+    return answer

@@ -1,0 +1,74 @@
+"""How messages lie in the columns that travel: what workers need to know, without Spark.
+
+Readings: R8 (identity), R22 (keys).  A *slot* is a payload column of one Spark type that several event types may share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cedr.model.level import ConsistencyLevel
+from cedr.model.schema import Catalog
+from cedr.plan.compile import CompiledQuery
+
+UNREAD = -1
+"""The code of a type that the query does not read: its events count for h alone.  Reading: R33."""
+UNKNOWN = -2
+"""The code of a type that was not declared."""
+
+INSERT, RETRACT, GUARANTEE, CONTROL = range(4)
+KINDS = {"insert": INSERT, "retract": RETRACT, "guarantee": GUARANTEE}
+
+
+@dataclass(frozen=True, slots=True)
+class TypeLayout:
+    """An event type that the query reads: its attributes and the slots they lie in."""
+
+    name: str
+    slots: Mapping[str, str]
+    revisable: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLayout:
+    """What is declared of one DataFrame."""
+
+    provider: str | None
+    disorder: int | None
+    idle: int | None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A query, and the form in which its messages reach the buckets."""
+
+    query: CompiledQuery
+    catalog: Catalog
+    levels: tuple[ConsistencyLevel, ...]
+    types: tuple[TypeLayout, ...]
+    sources: tuple[SourceLayout, ...]
+    providers: tuple[str, ...]
+    tokens: tuple[int, ...]
+    """The grouping key of each bucket."""
+    schema: Any
+    """The Arrow schema of the result."""
+    names: tuple[str, ...]
+    """The attributes of the query's output, in order."""
+    instants: bool = False
+    recorded: bool = False
+    """Whether a column tells the CEDR time of each message."""
+    changes: bool = True
+    """Whether the result is a change stream; otherwise it is a table."""
+    labelled: bool = False
+    letters: bool = False
+    key: str = ""
+    """By what the input is split, or why it is not."""
+    fingerprint: Mapping[str, str] = field(default_factory=dict)
+    """What a checkpoint must agree with."""
+
+    @property
+    def buckets(self) -> int:
+        """Into how many parts the input is split."""
+        return len(self.tokens)

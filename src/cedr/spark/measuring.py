@@ -1,0 +1,65 @@
+"""Measures of a running query, as Spark's own observed metrics.
+
+Paper: Figure 8 (blocking, state size, output size).  They are in every progress event of the streaming query, under
+the name ``cedr`` and that of the query.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pyspark.sql import functions as F
+
+from cedr.consistency.changes import Changes
+from cedr.consistency.measures import Measures
+from cedr.model.time import Time
+from cedr.spark.layout import Layout
+
+_SUMS: Final = (
+    "received",
+    "held",
+    "inserts",
+    "retractions",
+    "duplicates",
+    "frozen",
+    "dead_letters",
+    "state_rows",
+    "state_bytes",
+)
+MEASURES: Final = ("of", "level", *_SUMS, "longest_held", "guarantee")
+COLUMNS: Final = "of int, level string, " + ", ".join(f"{name} long" for name in MEASURES[2:])
+
+
+def measured(of: int, measures: Measures, changes: Changes, guarantee: Time, letters: int) -> dict[str, Any]:
+    """The measures of one level of one bucket; inserts, retractions and dead letters are those of the batch."""
+    return {
+        "of": of,
+        "level": measures.level.name,
+        "received": measures.received,
+        "held": measures.held,
+        "inserts": changes.inserts,
+        "retractions": changes.retractions,
+        "duplicates": measures.duplicates,
+        "frozen": measures.frozen,
+        "dead_letters": letters,
+        "state_rows": measures.total_rows,
+        "state_bytes": measures.total_bytes,
+        "longest_held": measures.longest_held,
+        "guarantee": guarantee,
+    }
+
+
+def observed(layout: Layout) -> list[Any]:
+    """The metrics of all buckets together; those of a second level and further ones are numbered."""
+    found = []
+    for number in range(len(layout.levels)):
+        suffix = "" if number == 0 else f"_{number + 1}"
+
+        def own(name: str, number: int = number) -> Any:
+            return F.when(F.col("of") == number, F.col(name))
+
+        found += [F.sum(own(name)).alias(name + suffix) for name in _SUMS]
+        found.append(F.max(own("longest_held")).alias(f"longest_held{suffix}"))
+        found.append(F.min(own("guarantee")).alias(f"guarantee{suffix}"))
+        found.append(F.max(own("level")).alias(f"level{suffix}"))
+    return found

@@ -1,0 +1,192 @@
+"""What was said, as columns of the result.
+
+Readings: R8 (K), R10 (the latest belief), R36 (what is final), R40 (the order of Sync).  Times are timestamps where the
+input's are, and then "for ever" is NULL; otherwise they are whole numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyspark.sql import types as st
+
+from cedr.connect.outgoing import message_as_line
+from cedr.model.dead_letter import DeadLetter
+from cedr.model.time import FOREVER, Time
+from cedr.spark.layout import Layout
+
+Rows = NDArray[np.int64]
+
+_TABLE: Final = ("id", "Vs", "Ve", "Os", "Oe", "Rt", "contributors")
+_STREAM: Final = ("change", "id", "K", "Vs", "Ve", "Os", "Oe", "Cs", "Rt", "contributors")
+_CLOCKS: Final = ("Vs", "Ve", "Os", "Oe", "Cs", "Rt")
+_CONTRIBUTORS: Final = st.ArrayType(
+    st.StructType([st.StructField("type", st.StringType()), st.StructField("id", st.StringType())])
+)
+LETTER: Final = ("code", "reason", "message")
+DEAD_LETTER: Final = "dead-letter"
+
+
+class Said(Protocol):
+    """What one step said at one level."""
+
+    @property
+    def level(self) -> Any:
+        """At which; it has a ``name``."""
+
+    @property
+    def cedr_time(self) -> Time:
+        """When."""
+
+    @property
+    def guarantee(self) -> Time | None:
+        """What left with it."""
+
+    def to_arrow(self) -> pa.RecordBatch:
+        """Inserts and retractions as columns."""
+
+
+def header_fields(*, changes: bool, labelled: bool, letters: bool, instants: bool) -> tuple[list[Any], list[Any]]:
+    """The columns before and after the payload."""
+    clock = st.TimestampType() if instants else st.LongType()
+    kinds = {name: clock for name in _CLOCKS} | {"contributors": _CONTRIBUTORS}
+    names = [*(["level"] if labelled else []), *(_STREAM if changes else _TABLE)]
+    before = [st.StructField(name, kinds.get(name, st.StringType())) for name in names]
+    after = [st.StructField("final", st.BooleanType())] if changes else []
+    return before, [*after, *([st.StructField(name, st.StringType()) for name in LETTER] if letters else [])]
+
+
+def said(layout: Layout, changes: Said, guarantee: Time, bucket: str) -> pa.RecordBatch:
+    """What one step said at one level, with the guarantee that left."""
+    rows = changes.to_arrow()
+    if not layout.changes:
+        return _as_table(layout, rows)
+    columns = {name: rows.column(name) for name in ("change", "id", "Vs", "Ve", "Os", "Oe", "Cs", "Rt", "contributors")}
+    columns["K"] = _keys(rows)
+    columns["final"] = pa.array(_syncs(rows) <= guarantee)
+    columns |= _payload(layout, rows)
+    if layout.labelled:
+        columns["level"] = pa.array([changes.level.name] * rows.num_rows, pa.string())
+    batch = _fitted(layout, columns, rows.num_rows)
+    if changes.guarantee is None:
+        return batch
+    return _together([batch, _guarantee(layout, changes, bucket)])
+
+
+def _as_table(layout: Layout, rows: pa.RecordBatch) -> pa.RecordBatch:
+    """The rows of the result: the latest belief, or all of them where the query asks for beliefs."""
+    keep = pc.equal(rows.column("change").dictionary_decode(), "insert")
+    if not layout.query.bitemporal:
+        keep = pc.and_(keep, pc.equal(rows.column("Oe"), FOREVER))
+    if not pc.all(keep, min_count=0).as_py():
+        rows = rows.filter(keep)
+    columns = {name: rows.column(name) for name in _TABLE} | _payload(layout, rows)
+    return _fitted(layout, columns, rows.num_rows)
+
+
+def _payload(layout: Layout, rows: pa.RecordBatch) -> dict[str, Any]:
+    """The attributes by the names that they have in the result."""
+    names = rows.schema.names[_HEADER:]
+    places = {name: _HEADER + number for number, name in enumerate(names)}
+    shown = layout.schema.names
+    first = shown.index("contributors") + 1
+    return {
+        shown[first + number]: rows.column(places[name]) for number, name in enumerate(layout.names) if name in places
+    }
+
+
+_HEADER: Final = 10
+"""So many columns come before the payload of what a pipeline says."""
+
+
+def _keys(rows: pa.RecordBatch) -> pa.Array:
+    """K: ID, Os and the CEDR time at which the row was said.  Reading: R8."""
+    start, time = (rows.column(name).cast(pa.string()) for name in ("Os", "said"))
+    return pc.binary_join_element_wise(rows.column("id"), "@", start, "/", time, "")
+
+
+def _syncs(rows: pa.RecordBatch) -> Rows:
+    """Sync, or where a retraction does not tell which end it moves, an instant that is not before it.  Reading: R7."""
+    os, oe, ve = (rows.column(name).to_numpy() for name in ("Os", "Oe", "Ve"))
+    inserts = pc.equal(rows.column("change").dictionary_decode(), "insert").to_numpy(zero_copy_only=False)
+    ends = np.where(oe == FOREVER, np.maximum(os, ve), np.where(ve == FOREVER, oe, np.maximum(oe, ve)))
+    syncs: Rows = np.where(inserts | (oe <= os), os, ends)
+    return syncs
+
+
+def _guarantee(layout: Layout, changes: Said, bucket: str) -> pa.RecordBatch:
+    """A row that says up to when a bucket is final; its K names the bucket.  Reading: R36."""
+    columns: dict[str, Any] = {
+        "change": ["guarantee"],
+        "K": [bucket],
+        "Os": pa.array([changes.guarantee], pa.int64()),
+        "Cs": pa.array([changes.cedr_time], pa.int64()),
+        "final": [True],
+    }
+    if layout.labelled:
+        columns["level"] = [changes.level.name]
+    return _fitted(layout, columns, 1)
+
+
+def dead_letters(layout: Layout, letters: list[DeadLetter], time: Time) -> pa.RecordBatch:
+    """Rows that say what could not be used, and why.  Readings: R37, R39, R41."""
+    columns: dict[str, Any] = {
+        "code": [letter.code for letter in letters],
+        "reason": [letter.reason for letter in letters],
+        "message": [message_as_line(letter.message) for letter in letters],
+    }
+    if layout.changes:
+        columns["change"] = [DEAD_LETTER] * len(letters)
+        columns["Cs"] = pa.array([time] * len(letters), pa.int64())
+    return _fitted(layout, columns, len(letters))
+
+
+def _fitted(layout: Layout, columns: dict[str, Any], count: int) -> pa.RecordBatch:
+    """The columns in the form of the result; what is missing is NULL."""
+    arrays = []
+    for field in layout.schema:
+        column = columns.get(field.name)
+        if column is None:
+            arrays.append(pa.nulls(count, field.type))
+        elif isinstance(column, list):
+            arrays.append(pa.array(column, field.type))
+        else:
+            arrays.append(_cast(layout, field, column))
+    return pa.RecordBatch.from_arrays(arrays, schema=layout.schema)
+
+
+def _cast(layout: Layout, field: pa.Field, column: Any) -> Any:
+    if layout.instants and field.name in _CLOCKS:
+        if field.name in ("Ve", "Oe"):
+            column = pc.if_else(pc.equal(column, FOREVER), pa.scalar(None, pa.int64()), column)
+        return column.cast(field.type)
+    if column.type == field.type:
+        return column
+    if pa.types.is_list(field.type):
+        return _contributors(column, field.type)
+    if pa.types.is_null(column.type):
+        return pa.nulls(len(column), field.type)
+    if pa.types.is_integer(column.type) and (pa.types.is_timestamp(field.type) or pa.types.is_duration(field.type)):
+        return column.cast(pa.int64()).cast(field.type)
+    return column.cast(field.type)
+
+
+def _contributors(column: Any, of: pa.DataType) -> Any:
+    """Lists of (type, id) without the dictionary of types, which Spark does not take."""
+    values = column.values
+    types = values.field(0)
+    plain = types.dictionary_decode() if pa.types.is_dictionary(types.type) else types
+    struct = pa.StructArray.from_arrays([plain, values.field(1)], fields=list(of.value_type))
+    return pa.ListArray.from_arrays(column.offsets, struct, type=of)
+
+
+def _together(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    kept = [batch for batch in batches if batch.num_rows]
+    if len(kept) == 1:
+        return kept[0]
+    (whole,) = pa.Table.from_batches(kept or batches[:1]).combine_chunks().to_batches() or batches[:1]
+    return whole

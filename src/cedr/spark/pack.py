@@ -1,0 +1,231 @@
+"""Map tasks: rows become one Arrow blob for each bucket, with what all buckets must know.
+
+Readings: R33 (all buckets share h and g), R40 (a batch has one CEDR time).  Every map task sends every bucket a *head*:
+for each CEDR time of its rows the largest Sync of each source, what was promised, and control messages.  So idle
+buckets release what is due as busy ones do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from cedr.model.time import BEGINNING, FOREVER
+from cedr.spark.layout import CONTROL, GUARANTEE, INSERT, RETRACT, UNKNOWN, Layout
+
+Batch = Any
+Times = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+PACKED: Final = "token int, task int, number int, head string, rows binary"
+"""The columns that are shuffled."""
+
+_ROWS: Final = 1_000_000
+"""So many rows are packed together at most."""
+
+SCHEMA: Final = pa.schema(
+    [
+        ("token", pa.int32()),
+        ("task", pa.int32()),
+        ("number", pa.int32()),
+        ("head", pa.string()),
+        ("rows", pa.binary()),
+    ]
+)
+
+
+class Pack:
+    """Given to ``mapInArrow``."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+
+    def __call__(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        """The rows of a map task; a row for each bucket."""
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        task = 0 if context is None else context.partitionId()
+        for number, rows in enumerate(_gathered(batches)):
+            yield from self._packed(rows, task, number)
+
+    def _packed(self, rows: pa.Table, task: int, number: int) -> Iterator[Batch]:
+        layout = self._layout
+        head = json.dumps(Heads(layout, rows).entries())
+        blobs = self._blobs(rows)
+        for bucket, token in enumerate(layout.tokens):  # one at a time: they are large
+            columns = [[token], [task], [number], [head], [blobs.get(bucket)]]
+            yield pa.RecordBatch.from_arrays(
+                [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
+            )
+
+    def _blobs(self, rows: pa.Table) -> dict[int, bytes]:
+        """What goes to each bucket; types that nobody reads, guarantees and control go to none."""
+        codes = _numbers(rows, "code")
+        kept = (codes >= 0) | (codes == UNKNOWN)
+        if "kind" in rows.column_names:
+            kinds = _numbers(rows, "kind")
+            kept &= (kinds != GUARANTEE) & (kinds != CONTROL)
+        buckets = _numbers(rows, "bucket") if "bucket" in rows.column_names else None
+        travelling = rows.drop_columns([n for n in ("bucket", "cedr", "control", "promise") if n in rows.column_names])
+        if buckets is None:
+            chosen = travelling if kept.all() else travelling.filter(pa.array(kept))
+            return {0: packed(chosen)} if chosen.num_rows else {}
+        if not kept.all():
+            travelling, buckets = travelling.filter(pa.array(kept)), buckets[kept]
+        order = np.argsort(buckets, kind="stable")
+        cuts = np.searchsorted(buckets[order], np.arange(self._layout.buckets + 1)).tolist()
+        found = {}
+        for bucket in range(self._layout.buckets):
+            if cuts[bucket] < cuts[bucket + 1]:
+                found[bucket] = packed(travelling.take(pa.array(order[cuts[bucket] : cuts[bucket + 1]])))
+        return found
+
+
+def _gathered(batches: Iterator[Batch]) -> Iterator[pa.Table]:
+    """Small batches put together."""
+    held: list[Batch] = []
+    count = 0
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        held.append(batch)
+        count += batch.num_rows
+        if count >= _ROWS:
+            yield pa.Table.from_batches(held).combine_chunks()
+            held, count = [], 0
+    if held:
+        yield pa.Table.from_batches(held).combine_chunks()
+
+
+def packed(rows: pa.Table) -> bytes:
+    """A table as bytes."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_table(rows)
+    written: bytes = sink.getvalue().to_pybytes()
+    return written
+
+
+def unpacked(blob: Any) -> pa.Table:
+    """The table that was packed."""
+    with pa.ipc.open_stream(pa.py_buffer(blob)) as reader:
+        return reader.read_all()
+
+
+def _numbers(rows: pa.Table, name: str, missing: int = 0) -> Any:
+    column = rows.column(name)
+    if column.null_count:
+        column = pc.fill_null(column, missing)
+    return column.to_numpy()
+
+
+class Heads:
+    """What all buckets must know of some rows."""
+
+    def __init__(self, layout: Layout, rows: pa.Table) -> None:
+        self._layout, self._rows = layout, rows
+        names = rows.column_names
+        self._kinds = _numbers(rows, "kind") if "kind" in names else np.zeros(rows.num_rows, np.int8)
+        self._sources = _numbers(rows, "source") if "source" in names else np.zeros(rows.num_rows, np.int8)
+
+    def entries(self) -> list[dict[str, Any]]:
+        """One entry for each CEDR time, rising."""
+        names = self._rows.column_names
+        if "arrival" not in names:
+            found = self._entry(None, np.ones(self._rows.num_rows, np.bool_))
+            if "cedr" in names:
+                found["time"] = int(self._rows.column("cedr")[0].as_py())
+            return [found]
+        arrivals = _numbers(self._rows, "arrival", BEGINNING)
+        return [self._entry(int(time), arrivals == time) for time in np.unique(arrivals).tolist()]
+
+    def _entry(self, time: int | None, chosen: Mask) -> dict[str, Any]:
+        entry: dict[str, Any] = {"time": time, "highs": self._highs(chosen)}
+        promises = self._promises(chosen)
+        if promises:
+            entry["promises"] = promises
+        if "control" in self._rows.column_names:
+            commands = self._rows.column("control").filter(pa.array(chosen & (self._kinds == CONTROL))).to_pylist()
+            if commands:
+                entry["control"] = commands
+        return entry
+
+    def _highs(self, chosen: Mask) -> list[list[Any]]:
+        """The largest Sync of each source and provider, as far as a message tells by itself that it can be used."""
+        syncs, usable = self._syncs()
+        found: list[list[Any]] = []
+        for source in np.unique(self._sources[chosen]).tolist():
+            of_source = chosen & (self._sources == source)
+            if "provider" not in self._rows.column_names:
+                found += self._high(source, self._layout.sources[source].provider, of_source & usable, syncs)
+                continue
+            providers = self._rows.column("provider").filter(pa.array(of_source)).unique().to_pylist()
+            column = self._rows.column("provider")
+            for provider in sorted(providers, key=str):
+                same = (
+                    pc.is_null(column)
+                    if provider is None
+                    else pc.equal(column, provider).fill_null(pa.scalar(value=False))
+                )
+                own = of_source & same.to_numpy()
+                name = provider if provider is not None else self._layout.sources[source].provider
+                found += self._high(source, name, own & usable, syncs)
+        return found
+
+    def _high(self, source: int, provider: str | None, rows: Mask, syncs: Times) -> list[list[Any]]:
+        return [[source, provider, int(syncs[rows].max())]] if rows.any() else []
+
+    def _syncs(self) -> tuple[Times, Mask]:
+        """Sync of inserts and retractions, and which of them count.  Readings: R7, R33."""
+        rows, layout = self._rows, self._layout
+        vs = _numbers(rows, "vs", BEGINNING)
+        os = self._or("os", vs)
+        ve, oe = (self._or(name, np.broadcast_to(np.int64(FOREVER), vs.shape)) for name in ("ve", "oe"))
+        known = rows.column("id").is_valid().to_numpy() & (vs > BEGINNING) & (vs < FOREVER) & (os < FOREVER)
+        allowed = np.zeros(len(vs), np.int64)
+        codes = _numbers(rows, "code")
+        for number, each in enumerate(layout.types):
+            if each.revisable:
+                allowed[codes == number] = each.revisable
+        latest = np.where(allowed > FOREVER - np.maximum(vs, 0), FOREVER, vs + allowed)
+        usable = known & (self._kinds == INSERT) & (ve >= vs) & (oe >= os) & (os <= latest) & (codes != UNKNOWN)
+        retracts = self._kinds == RETRACT
+        if not retracts.any():
+            return os, usable
+        ends = np.minimum(np.where(oe <= os, os, oe), np.where(ve <= vs, os, np.maximum(os, ve)))
+        named = retracts & known & (ends < FOREVER)
+        return np.where(retracts, ends, os), usable | named
+
+    def _or(self, name: str, default: Times) -> Times:
+        if name not in self._rows.column_names:
+            return default
+        column = self._rows.column(name)
+        if not column.null_count:
+            return np.asarray(column.to_numpy())
+        return np.where(column.is_null().to_numpy(), default, pc.fill_null(column, 0).to_numpy())
+
+    def _promises(self, chosen: Mask) -> list[list[Any]]:
+        """What each provider has promised, by guarantee rows or in a column."""
+        found: dict[str | None, int] = {}
+        names = self._rows.column_names
+        sources = [("vs", chosen & (self._kinds == GUARANTEE))]
+        if "promise" in names:
+            sources.append(("promise", chosen))
+        for name, rows in sources:
+            if not rows.any():
+                continue
+            keys = [key for key in ("provider", "source") if key in names]
+            part = self._rows.filter(pa.array(rows)).select([*keys, name])
+            for row in part.group_by(keys).aggregate([(name, "max")]).to_pylist():
+                time, source = row[f"{name}_max"], row.get("source") or 0
+                who = row.get("provider") or self._layout.sources[source].provider
+                if time is not None:
+                    found[who] = max(found.get(who, time), time)
+        return [[provider, time] for provider, time in sorted(found.items(), key=lambda item: str(item[0]))]

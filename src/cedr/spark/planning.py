@@ -1,0 +1,215 @@
+"""From a query and events to a layout: types checked, keys chosen, columns of the result named.
+
+Readings: R20 (types), R23 (outputs), R37 (revisable types).  All that can be wrong before the start is said here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from os import PathLike
+from typing import Any
+
+from pyspark.sql import types as st
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from cedr.consistency.pipeline import Pipeline
+from cedr.errors import Diagnostic, HostError, StreamError
+from cedr.evaluation.catalog import declared_types, merged
+from cedr.evaluation.queries import Builder, catalog_of, choose, parse_level, query_file
+from cedr.language.syntax import File
+from cedr.model.level import MIDDLE, ConsistencyLevel
+from cedr.model.schema import Catalog, DataType, EventType
+from cedr.plan.compile import CompiledQuery, Program, compile_file
+from cedr.plan.elements import Part
+from cedr.plan.logical import Node, Source, walk
+from cedr.plan.shape import ROW
+from cedr.spark.columns import Slots, slots_of
+from cedr.spark.datatypes import fits, ours, sparks
+from cedr.spark.events import Events, EventSource
+from cedr.spark.layout import Layout, SourceLayout, TypeLayout
+from cedr.spark.output import header_fields
+from cedr.spark.reading import attributes_read
+from cedr.spark.splitting import Split, split_of
+from cedr.spark.tokens import tokens
+
+AnyQuery = str | PathLike[str] | Builder | File | Program | CompiledQuery
+Level = ConsistencyLevel | str
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A layout, and what the driver needs beside it."""
+
+    layout: Layout
+    slots: Slots
+    split: Split
+    closed: bool
+    schema: st.StructType
+
+
+@dataclass(frozen=True)
+class Options:
+    """What may be asked of a query."""
+
+    consistency: Level | Sequence[Level] | None
+    event: str | None
+    catalog: Catalog | str | PathLike[str] | None
+    providers: tuple[str, ...]
+    buckets: int
+    changes: bool
+    letters: bool
+
+
+def plan(query: AnyQuery, events: Events, options: Options) -> Planned:
+    """Check a query against its events.  Raises ``LanguageError``, ``StreamError`` or ``HostError``."""
+    chosen, types, closed = compiled(query, events, options)
+    levels, labelled = _levels(options.consistency, chosen)
+    Pipeline(chosen.plan, levels, types, options.providers)  # what cannot run is refused here, not in a worker
+    read = attributes_read(chosen.plan)
+    slots = slots_of(events, read)
+    split = split_of(chosen.plan, stable_key=all(source.stable_key for source in events.sources))
+    form = {"changes": options.changes, "labelled": labelled, "letters": options.letters}
+    schema = output_schema(chosen, events, slots, form)
+    buckets = 1 if split.whole else options.buckets
+    layout = Layout(
+        chosen,
+        types,
+        tuple(levels),
+        tuple(_type_layout(name, attributes, slots, types) for name, attributes in read.items()),
+        tuple(SourceLayout(s.provider, s.disorder, s.idle) for s in events.sources),
+        options.providers,
+        tokens(buckets),
+        to_arrow_schema(schema, timezone="UTC"),
+        tuple(chosen.output.attributes),
+        instants=events.instants,
+        recorded=any("arrival" in source.header for source in events.sources),
+        key=str(split),
+        fingerprint=_fingerprint(chosen, types, split, buckets),
+        **form,
+    )
+    return Planned(layout, slots, split, closed, schema)
+
+
+def compiled(query: AnyQuery, events: Events, options: Options) -> tuple[CompiledQuery, Catalog, bool]:
+    """The query, the types of its events, and whether these are all the types there are."""
+    if isinstance(query, CompiledQuery):
+        query = Program({query.name: query}, Catalog({t.name: t for t in _sources(query.plan)}))
+    if isinstance(query, Program):
+        chosen = choose(query, options.event)
+        known = {t.name: t for t in query.types if not t.open}
+        for event_type in _sources(chosen.plan):
+            known.setdefault(event_type.name, event_type)
+        types = merged(catalog_of(options.catalog), Catalog(known))
+        _check(chosen, events)
+        return chosen, types, False
+    file = query_file(query)
+    declared = merged(catalog_of(options.catalog), declared_types(file))
+    own = {source.name for source in events.sources if source.name is not None}
+    closed = bool(declared.types) or None not in {source.name for source in events.sources}
+    named = set(own)
+    if not closed:  # which values of the type column the query means is told by the query alone
+        program = compile_file(file, Catalog(dict(declared.types), open=True))
+        named |= {t.name for each in program.queries.values() for t in _sources(each.plan)}
+    inferred = Catalog({name: _inferred(name, events) for name in sorted(named)})
+    types = merged(inferred, declared)
+    chosen = choose(compile_file(file, types), options.event)
+    _check(chosen, events)
+    return chosen, types, closed
+
+
+def _sources(plan: Node) -> list[EventType]:
+    return [node.type for node in walk(plan) if isinstance(node, Source)]
+
+
+def _inferred(name: str, events: Events) -> EventType:
+    """A type as its columns tell it."""
+    attributes: dict[str, DataType] = {}
+    for source in events.sources:
+        if source.name in (None, name):
+            attributes |= {each: kind for each, of in source.payload.items() if (kind := ours(of)) is not None}
+    return EventType(name, attributes)
+
+
+def _check(chosen: CompiledQuery, events: Events) -> None:
+    """Every attribute of a type that is read has a column that fits."""
+    for event_type in {each.name: each for each in _sources(chosen.plan)}.values():
+        own = [source for source in events.sources if source.name in (None, event_type.name)]
+        if not own:
+            given = ", ".join(sorted(str(source.name) for source in events.sources))
+            primary = f'there is no DataFrame for the event type "{event_type.name}"'
+            raise StreamError(Diagnostic("no-event-type", primary, detail=f"there are: {given}"))
+        for source in own:
+            _check_source(event_type, source)
+
+
+def _check_source(event_type: EventType, source: EventSource) -> None:
+    for attribute, declared in event_type.attributes.items():
+        found = source.payload.get(attribute)
+        if found is None:
+            detail = f"the columns are: {', '.join(source.payload) or 'none'}"
+            primary = f'there is no column for the attribute "{attribute}" of {event_type.name}'
+            raise StreamError(Diagnostic("unknown-column", primary, detail=detail))
+        if not fits(found, declared):
+            primary = f'column "{attribute}" is {found.simpleString()}, {event_type.name} declares it as {declared}'
+            raise StreamError(Diagnostic("wrong-column-type", primary, hint="cast the column, or change the type"))
+
+
+def _levels(given: Level | Sequence[Level] | None, chosen: CompiledQuery) -> tuple[list[ConsistencyLevel], bool]:
+    if given is None:
+        return [chosen.consistency or MIDDLE], False
+    several = not isinstance(given, Level)
+    asked: list[Any] = list(given) if several else [given]  # type: ignore[arg-type]
+    levels = [parse_level(level) if isinstance(level, str) else level for level in asked]
+    if not levels:
+        raise HostError(Diagnostic("unknown-level", "no consistency level was given"))
+    return levels, several
+
+
+def _type_layout(name: str, attributes: frozenset[str], slots: Slots, types: Catalog) -> TypeLayout:
+    declared = types.types[name]
+    own = {each: slots.of[name, each] for each in declared.attributes if each in attributes}
+    return TypeLayout(name, own, declared.revisable)
+
+
+# -- the result -------------------------------------------------------------------------------------------------------
+
+
+def output_schema(query: CompiledQuery, events: Events, slots: Slots, form: Mapping[str, bool]) -> st.StructType:
+    """The columns of the result: header, payload with its own types, what is final."""
+    before, after = header_fields(instants=events.instants, **form)
+    taken = {field.name.lower() for field in (*before, *after)}
+    top = Part.of(query.plan)
+    fields = []
+    for name, declared in query.output.attributes.items():
+        of = _column_type(top, name, slots) or sparks(declared)
+        if of is None:
+            primary = f'the output "{name}" is of type {declared}, which no single Spark type is'
+            raise HostError(Diagnostic("no-spark-type", primary, hint="CAST it in OUTPUT"))
+        shown = f"payload_{name}" if name.lower() in taken else name
+        fields.append(st.StructField(shown, of))
+    return st.StructType([*before, *fields, *after])
+
+
+def _column_type(top: Part, name: str, slots: Slots) -> st.DataType | None:
+    """The Spark type of the column that an output is taken from; None where it is computed."""
+    leaves = {leaf.path: leaf.type.name for leaf in top.leaves()}
+    elements = top.resolve(ROW, name)
+    places = {slots.of.get((leaves[path], attribute)) for path, attribute in elements}
+    found = {slots.types[place].json(): slots.types[place] for place in places if place is not None}
+    return next(iter(found.values())) if len(found) == 1 and None not in places else None
+
+
+def _fingerprint(query: CompiledQuery, types: Catalog, split: Split, buckets: int) -> dict[str, str]:
+    """What must stay as it is for a checkpoint to be gone on with, each under the name that a refusal says."""
+    read = {event_type.name: types.types[event_type.name] for event_type in _sources(query.plan)}
+    described = {
+        name: [sorted((a, str(t)) for a, t in each.attributes.items()), each.revisable] for name, each in read.items()
+    }
+    return {
+        "the query": sha256(repr(query.plan).encode()).hexdigest()[:16],
+        "the event types": sha256(repr(sorted(described.items())).encode()).hexdigest()[:16],
+        "the key": str(split),
+        "the number of buckets": str(buckets),
+    }

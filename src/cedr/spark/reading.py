@@ -1,0 +1,86 @@
+"""What a query reads of its events: types, attributes, and predicates on single events.
+
+Readings: R9 and R10 (a selection must not drop versions of a modified event), R21, R33.  All of it is on the safe side:
+what is not certain to be left unread is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+
+from cedr.expression.tree import Attribute, Expression, conjunction
+from cedr.expression.tree import walk as walk_expression
+from cedr.model.schema import EventType
+from cedr.plan.logical import (
+    Coalesce,
+    Difference,
+    Distinct,
+    Node,
+    Rename,
+    Select,
+    Source,
+    Union,
+    inputs,
+    walk,
+)
+from cedr.plan.schema import attributes_of
+
+
+def types_read(plan: Node) -> dict[str, EventType]:
+    """The event types that a plan takes in, by name."""
+    return {node.type.name: node.type for node in walk(plan) if isinstance(node, Source)}
+
+
+def attributes_read(plan: Node) -> Mapping[str, frozenset[str]]:
+    """For each event type, the attributes that the plan may ask for."""
+    types = types_read(plan)
+    if any(isinstance(node, Distinct | Coalesce | Difference | Union) for node in walk(plan)):
+        return {name: frozenset(of.attributes) for name, of in types.items()}
+    asked = {part.name for node in walk(plan) for part in _expressions(node) if isinstance(part, Attribute)}
+    asked |= set(attributes_of(plan))
+    return {name: frozenset(set(of.attributes) & asked) for name, of in types.items()}
+
+
+def _expressions(node: object) -> Iterator[Expression]:
+    """All expressions of one operator, whatever field they stand in."""
+    if isinstance(node, Expression):
+        yield from walk_expression(node)
+    elif isinstance(node, tuple | list):
+        for part in node:
+            yield from _expressions(part)
+    elif is_dataclass(node):
+        for each in fields(node):
+            value = getattr(node, each.name)
+            if not isinstance(value, Node):
+                yield from _expressions(value)
+
+
+def selections(plan: Node) -> Mapping[str, tuple[Expression, ...]]:
+    """For each event type the predicates of all places where the plan takes it in.
+
+    An event for which none of them can be true has no bearing on the result.  A type that is taken in somewhere without
+    a predicate is not there, nor is one that may be revised: there a version that fails still closes one that passed.
+    """
+    found: dict[str, list[Expression]] = {}
+    bare: set[str] = set()
+    for node, predicates in _leaves(plan, ()):
+        if predicates:
+            found.setdefault(node.type.name, []).append(conjunction(predicates))
+        else:
+            bare.add(node.type.name)
+    kept = {name for name, of in types_read(plan).items() if name not in bare and not of.revisable}
+    return {name: tuple(of) for name, of in found.items() if name in kept}
+
+
+def _leaves(node: Node, above: tuple[Expression, ...]) -> Iterator[tuple[Source, tuple[Expression, ...]]]:
+    """The sources, each with the predicates that stand right above it."""
+    if isinstance(node, Source):
+        yield node, above
+    elif isinstance(node, Select):
+        yield from _leaves(node.input, (*above, node.predicate))
+    elif isinstance(node, Rename):
+        yield from _leaves(node.input, above)
+    else:
+        for below in inputs(node):
+            yield from _leaves(below, ())

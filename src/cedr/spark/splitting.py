@@ -1,0 +1,66 @@
+"""By what the input of a query is split into buckets, or why it is not.
+
+Readings: R4 and R9 (versions of an event belong together), R22 (a NULL agrees with nothing).  Paper: Section 3.1
+(correlation keys).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cedr.model.schema import DataType
+from cedr.plan.keys import NoPartitionKey, partition_key
+from cedr.plan.logical import Node
+from cedr.plan.rewrite import rewrite
+from cedr.spark.reading import types_read
+
+_HASHED = frozenset(
+    {
+        DataType.INTEGER,
+        DataType.FLOAT,
+        DataType.DECIMAL,
+        DataType.STRING,
+        DataType.BOOLEAN,
+        DataType.TIMESTAMP,
+        DataType.DATE,
+        DataType.BINARY,
+    }
+)
+"""Types of which equal values have equal hashes once they are cast to one Spark type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The attribute of each event type by which its events are split; ``whole``: why there is one bucket only.
+
+    Neither: each event stands for itself, and is split by its ID.
+    """
+
+    by: Mapping[str, str]
+    whole: str = ""
+
+    def __str__(self) -> str:
+        if self.whole:
+            return f"one bucket: {self.whole}"
+        return ", ".join(f"{name}.{attribute}" for name, attribute in self.by.items()) or "ID"
+
+
+def split_of(plan: Node, *, stable_key: bool) -> Split:
+    """How the events of a plan may be split."""
+    found = partition_key(rewrite(plan).plan)
+    if isinstance(found, NoPartitionKey):
+        return Split({}, found.reason)
+    types = types_read(plan)
+    by: dict[str, str] = {}
+    for each in found.attributes:
+        if by.setdefault(each.type, each.attribute) != each.attribute:
+            return Split({}, f"{each.type} is asked for by {by[each.type]} and by {each.attribute}")
+        declared = types[each.type].attributes.get(each.attribute)
+        if declared not in _HASHED:
+            return Split({}, f"{each} is of type {declared}")
+    revisable = [name for name in by if types[name].revisable]
+    if revisable and not stable_key:
+        reason = f"{revisable[0]} is REVISABLE, and a version may have another {by[revisable[0]]} (see stable_key=)"
+        return Split({}, reason)
+    return Split(by)

@@ -1,0 +1,121 @@
+"""Streaming input: each bucket is a group of a stateful operator, and steps its pipeline batch after batch.
+
+Paper: Section 5.  Readings: R33, R38, R40.  The state of a bucket is in Spark's checkpoint: the segments that its
+pipeline gives, and a *record* that says what they are and which worker process wrote them last.  What is written per
+batch follows the batch.  A worker process that holds the pipeline of just this version goes on with it; any other one
+restores it first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pandas as pd
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+from cedr.errors import Diagnostic, HostError
+from cedr.spark.bounded import sliced
+from cedr.spark.bucket import Bucket, Packed
+from cedr.spark.events import DataFrame
+from cedr.spark.holding import HOLDER, asked
+from cedr.spark.layout import Layout
+from cedr.spark.measuring import COLUMNS, MEASURES, observed
+from cedr.spark.pack import unpacked
+from cedr.spark.planning import Planned
+from cedr.spark.record import Record
+from cedr.spark.working import Done, Work, opened, work
+
+_SAID: Final = f"said binary, letters binary, {COLUMNS}"
+"""What the stateful operator gives: the columns of a step, packed, and measures."""
+
+
+def stand(planned: Planned, frame: DataFrame) -> DataFrame:
+    """The change stream of packed rows."""
+    layout = planned.layout
+    steps = frame.groupBy("token").transformWithStateInPandas(Standing(layout), _SAID, "Append", "None")
+    return steps.observe(f"cedr {layout.query.name}", *observed(layout)).mapInArrow(Unpack(layout), planned.schema)
+
+
+class Standing(StatefulProcessor):
+    """Steps the pipelines of the buckets of one partition."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Name the state."""
+        self._record = handle.getValueState("record", "written string")
+        self._segments = handle.getMapState("segments", "name string", "segment binary")
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: ARG002 - Spark's names
+        """One batch of one bucket."""
+        token = int(key[0])
+        bucket = self._layout.tokens.index(token) if token in self._layout.tokens else -1
+        arrived = [Packed(*row) for frame in rows for row in _tuples(frame)]
+        yield self._stepped(bucket, arrived)
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _stepped(self, number: int, arrived: list[Packed]) -> pd.DataFrame:
+        layout = self._layout
+        written = self._record.get() if self._record.exists() else None
+        record = Record.fresh(layout) if written is None else Record.read(written[0], layout)
+        todo = Work(record.lineage, record.nonce, record.asked, record.time, arrived, number)
+        bucket = HOLDER.take(record.lineage, record.nonce)
+        done = None
+        if bucket is None and record.holder is not None:
+            done = asked((record.holder[0], record.holder[1]), todo, layout)
+        if done is None:
+            bucket = bucket or self._restored(record, known=written is not None)
+            done = work(bucket, todo, layout)
+            done = done._replace(holder=HOLDER.keep(record.lineage, bucket, done.nonce))
+        self._write(done, record.after(done, layout))
+        return pd.DataFrame(done.said, columns=["said", "letters", *MEASURES])
+
+    def _restored(self, record: Record, *, known: bool) -> Bucket:
+        bucket = Bucket(self._layout)
+        if known:
+            bucket.pipeline.restore({name: self._segment(name) for name in record.names})
+        return bucket
+
+    def _segment(self, name: str) -> bytes:
+        found = self._segments.getValue((name,))
+        if found is None:
+            primary = f'the checkpoint has lost the segment "{name}" of its state'
+            raise HostError(Diagnostic("no-segment", primary, hint="begin with a new checkpoint"))
+        return bytes(found[0])
+
+    def _write(self, done: Done, record: Record) -> None:
+        for name, segment in done.segments.items():
+            if segment is not None:
+                self._segments.updateValue((name,), (segment,))
+                record.names[name] = None
+            elif name in record.names:
+                self._segments.removeKey((name,))
+                del record.names[name]
+        self._record.update((record.as_text(),))
+
+
+def _tuples(frame: Any) -> Iterator[tuple[Any, ...]]:
+    columns = (frame[name] for name in ("task", "number", "head", "rows"))
+    return zip(*columns, strict=True)
+
+
+class Unpack:
+    """Given to ``mapInArrow``: what was said, row by row."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """The columns of steps; their rows."""
+        for batch in batches:
+            for blob in batch.column("said"):
+                if blob.is_valid:
+                    for rows in opened(blob.as_buffer(), self._layout):
+                        yield from sliced(rows)
+            for blob in batch.column("letters"):
+                if blob.is_valid:
+                    yield from unpacked(blob.as_buffer()).to_batches()

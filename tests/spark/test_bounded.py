@@ -1,0 +1,138 @@
+"""Bounded DataFrames: the ideal result and the history.  Readings: R2, R10, R33, R40."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
+
+import cedr
+from tests.spark.streaming import told
+
+PAIR = """EVENT Pair WHEN SEQUENCE(INSTALL AS x, FIRST SHUTDOWN AS y, 10)
+WHERE CorrelationKey(machine, EQUAL) OUTPUT x.machine AS machine, y.load AS load, y.load * 2 AS double"""
+ALERT = """EVENT Alert WHEN UNLESS(INSTALL AS x, SHUTDOWN AS y, 10)
+WHERE {x.machine = y.machine} AND {y.load > 5} AND {x.load < 100}"""
+SCHEMA = "kind string, id string, time long, machine int, load short"
+
+
+def machines(count: int = 400) -> list[tuple[Any, ...]]:
+    """Events that are in no order of time."""
+    kinds = ("INSTALL", "SHUTDOWN", "RESTART")
+    return [(kinds[n % 7 % 3], f"e{n}", n * 37 % 211, n * 7 % 23, n % 13) for n in range(count)]
+
+
+@pytest.fixture(scope="module")
+def frame(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame(machines(), SCHEMA)
+
+
+def table(result: DataFrame) -> list[str]:
+    return sorted(str(row.asDict(recursive=True)) for row in result.collect())
+
+
+def expected(query: str) -> list[tuple[Any, ...]]:
+    """What the oracle says of the same events."""
+    types = "TYPE INSTALL (machine INT, load INT); TYPE SHUTDOWN (machine INT, load INT); TYPE RESTART (machine INT);"
+    messages = [
+        {"insert": {"type": kind, "id": id_, "vs": time, "payload": {"machine": machine, "load": load}}}
+        for kind, id_, time, machine, load in machines()
+        if kind != "RESTART"
+    ]
+    found = cedr.evaluate(types + query, messages, host="oracle").to_dicts()
+    return sorted((row["id"], row["vs"], *row["payload"].values()) for row in found)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("query", [PAIR, ALERT])
+@pytest.mark.parametrize("buckets", [1, 2, 5])
+def test_the_ideal_result_is_the_oracles(frame: DataFrame, query: str, buckets: int) -> None:
+    result = cedr.query(query, cedr.events(frame, type="kind", id="id"), buckets=buckets)
+    payload = [column for column in result.columns if column not in ("Ve", "Os", "Oe", "Rt", "contributors")]
+    assert sorted(tuple(row) for row in result.select(*payload).collect()) == expected(query)
+
+
+def test_the_answer_does_not_depend_on_partitions_and_order(frame: DataFrame) -> None:
+    results = [
+        table(cedr.query(PAIR, cedr.events(each, type="kind", id="id")))
+        for each in (frame, frame.repartition(7, "load"), frame.orderBy(F.desc("id")).coalesce(1))
+    ]
+    assert results[0] == results[1] == results[2]
+    assert results[0]
+
+
+def test_payload_columns_keep_their_types(frame: DataFrame) -> None:
+    schema = cedr.query(PAIR, cedr.events(frame, type="kind", id="id")).schema
+    assert [(field.name, field.dataType.simpleString()) for field in schema][-3:] == [
+        ("machine", "int"),
+        ("load", "smallint"),
+        ("double", "bigint"),
+    ]
+
+
+def test_timestamps_stay_timestamps_whatever_the_zone_of_the_session(spark: SparkSession) -> None:
+    """R1.  "For ever" is NULL among timestamps."""
+    moments = [datetime(2026, 3, 8, hour, 30, tzinfo=UTC) for hour in (5, 6, 7)]
+    rows = [("A", 1, moments[0]), ("B", 1, moments[1]), ("B", 2, moments[2])]
+    frame = spark.createDataFrame(rows, "kind string, key int, time timestamp")
+    query = "EVENT Q WHEN SEQUENCE(A AS a, B AS b, 2 hours) WHERE {a.key = b.key} OUTPUT a.key AS key, a.Vs AS since"
+    (row,) = cedr.query(query, cedr.events(frame, type="kind")).select("Vs", "Ve", "Oe", "since").collect()
+    assert [row["Vs"].astimezone(UTC), row["since"].astimezone(UTC)] == [moments[1], moments[0]]
+    assert (row["Ve"] - row["Vs"]).total_seconds() == 3600
+    assert row["Oe"] is None
+
+
+def test_a_frame_for_each_type(spark: SparkSession) -> None:
+    """The same attribute may be of another Spark type in each; equal keys meet all the same."""
+    installs = spark.createDataFrame([("i", 1, 5)], "name string, time long, machine int")
+    shutdowns = spark.createDataFrame([("s", 3, 5), ("t", 3, 6)], "name string, time long, machine long")
+    events = cedr.events({"INSTALL": installs, "SHUTDOWN": shutdowns}, id="name")
+    query = "EVENT Q WHEN SEQUENCE(INSTALL AS x, SHUTDOWN AS y, 10) WHERE CorrelationKey(machine, EQUAL)"
+    (row,) = cedr.query(query, events, buckets=5).collect()
+    assert row["contributors"] == [Row(type="INSTALL", id="i"), Row(type="SHUTDOWN", id="s")]
+    assert (row["x_machine"], row["y_machine"]) == (5, 5)
+
+
+def test_without_a_key_there_is_one_bucket(frame: DataFrame) -> None:
+    query = "EVENT Q WHEN SEQUENCE(INSTALL AS x, SHUTDOWN AS y, 2) OUTPUT x.load AS load"
+    result = cedr.query(query, cedr.events(frame, type="kind", id="id"), buckets=4)
+    local = cedr.query(query, cedr.events(frame, type="kind", id="id"), buckets=1)
+    assert table(result) == table(local)
+    assert "one bucket: no equality" in str(cedr.explain(result))
+
+
+def test_explain_says_how_a_frame_is_split(frame: DataFrame) -> None:
+    text = str(cedr.explain(cedr.query(PAIR, cedr.events(frame, type="kind", id="id"), consistency="STRONG")))
+    assert "Pair at STRONG" in text
+    assert "split by INSTALL.machine, SHUTDOWN.machine into 2 buckets" in text
+
+
+def test_the_history_of_what_was_said(spark: SparkSession) -> None:
+    """R40: each arrival time is a batch; an alert is said, and taken back when its answer comes late."""
+    rows = [("A", "a", 1, 1, 10), ("A", "b", 2, 2, 10), ("B", "c", 4, 1, 11), ("A", "d", 5, 1, 11)]
+    frame = spark.createDataFrame(rows, "kind string, id string, time long, key int, arrived long")
+    events = cedr.events(frame, type="kind", id="id", arrival="arrived")
+    query = "EVENT Q WHEN UNLESS(A AS a, B AS b, 9) WHERE {a.key = b.key} OUTPUT a.key AS key"
+    for buckets in (1, 3):
+        result = cedr.query(query, events, changes=True, buckets=buckets)
+        said = sorted((row["Cs"], row["change"], row["id"]) for row in result.where("id is not null").collect())
+        assert said == [(10, "insert", "a"), (10, "insert", "b"), (11, "insert", "d"), (11, "retract", "a")]
+
+
+def test_several_levels_from_one_state(frame: DataFrame) -> None:
+    """R35: at the end STRONG has said what MIDDLE has."""
+    events = cedr.events(frame.withColumn("at", F.col("time")), type="kind", id="id", arrival="at", disorder=0)
+    result = cedr.query(ALERT, events, consistency=["STRONG", "MIDDLE"], changes=True).cache()
+    ends = {}
+    for level in ("STRONG", "MIDDLE"):
+        own = result.where((F.col("level") == level) & (F.col("Os") <= 190)).drop("level")
+        rows = told(own.collect())
+        ends[level] = sorted(str(row[1:3]) for row in rows if row[0] == "insert")
+        for row in rows:
+            if row[0] == "retract":
+                ends[level].remove(str(row[1:3]))
+    assert ends["STRONG"] == ends["MIDDLE"] != []
+    assert not result.where("level = 'STRONG' and change = 'retract'").count()
+    result.unpersist()

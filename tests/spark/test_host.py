@@ -1,0 +1,70 @@
+"""The host ``spark`` gives what the others give.  Readings: R10, R24, R33, R35, R39 to R41."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+
+from cedr.errors import HostError
+from cedr.evaluation import Result, evaluate
+from cedr.language.syntax import File
+from cedr.model.level import ConsistencyLevel
+from cedr.model.stream import Message
+from cedr.plan.compile import compile_file
+from cedr.testing import strategies as some
+from tests.properties.standing import FILES, HISTORIES, REVISABLE, REVISED, Story, arriving
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def rows(result: Result) -> Counter[Hashable]:
+    return Counter(str(line) for line in result.to_dicts())
+
+
+@pytest.mark.parametrize(
+    ("name", "level"),
+    [
+        ("machines", "STRONG"),
+        ("machines", "MIDDLE"),
+        ("machines", "BLOCKING 1 hour MEMORY 1 day"),
+        ("fire", "WEAK"),
+        ("mail", "STRONG"),
+        ("mail", "WEAK"),
+        ("coupons", "MIDDLE"),
+    ],
+)
+@pytest.mark.usefixtures("spark")
+def test_the_examples(name: str, level: str) -> None:
+    ours, oracle = (
+        evaluate(EXAMPLES / f"{name}.cedr", EXAMPLES / f"{name}.jsonl", host=host, consistency=level)
+        for host in ("spark", "oracle")
+    )
+    assert ours.to_dicts() == oracle.to_dicts()
+    assert ours.changes_to_dicts() == oracle.changes_to_dicts()
+    assert ours.dead_letters == oracle.dead_letters
+
+
+@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(FILES, st.one_of(arriving(HISTORIES), arriving(REVISED)), some.levels())
+@pytest.mark.usefixtures("spark")
+def test_spark_is_the_oracle(file: File, story: Story, level: ConsistencyLevel) -> None:
+    """R33: the table of all that was received, split by keys."""
+    messages: list[Message] = [message for batch in story[1] for message in batch]
+    query = list(compile_file(file, REVISABLE).queries.values())[-1]
+    ours, oracle = (
+        evaluate(query, messages, host=host, consistency=level, catalog=REVISABLE) for host in ("spark", "oracle")
+    )
+    assert rows(ours) == rows(oracle)
+    assert [letter.code for letter in ours.dead_letters] == [letter.code for letter in oracle.dead_letters]
+
+
+def test_what_does_not_run_live_is_refused_before_it_starts(spark: SparkSession) -> None:
+    assert spark is not None
+    with pytest.raises(HostError, match="not-live"):
+        evaluate(EXAMPLES / "trades.cedr", EXAMPLES / "trades.jsonl", host="spark")
