@@ -154,6 +154,11 @@ class Voice:
         ghosts = np.array(list(self._ghosts.values()), dtype=np.int64)
         return np.concatenate([self._waiting.waiting(), self._ends.waiting(), ghosts])
 
+    def before_waiting(self) -> Time:
+        """The instant before the smallest Vs of a row that waits to be said; FOREVER: none does."""
+        waiting = self._waiting.waiting()
+        return int(self._relation.table.vs.view[waiting].min()) - 1 if len(waiting) else FOREVER
+
     def forget(self, line: Time) -> None:
         """Frozen rows with Vs up to a line can no longer be replaced."""
         if self._ghosts:

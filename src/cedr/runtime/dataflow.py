@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,6 +65,18 @@ class Stage:
     settled: Time = BEGINNING
     line: Time = BEGINNING
     guarantee: Time = BEGINNING
+
+
+class Lines(NamedTuple):
+    """What of the output does not matter any more.
+
+    By memory rows with Vs up to ``forgotten``, and with Ve before ``ended``; others only once they have been said: rows
+    with Vs after ``waiting`` may not have been.
+    """
+
+    forgotten: Time
+    ended: Time
+    waiting: Time
 
 
 class Dataflow:
@@ -191,16 +203,16 @@ class Dataflow:
             stage.guarantee = min([least, *(plus(sync, -1) for sync in undecided if sync is not None)])
         return self.top.guarantee
 
-    def forget(self, guarantee: Time, line: Time, ended: Time) -> dict[str, Time]:
+    def forget(self, guarantee: Time, lines: Lines, *, begins: bool = False) -> dict[str, Time]:
         """Forget what can no longer bear on an output: by the guarantee (R37) and by memory (R34).
 
-        By memory, rows of the output with Vs up to ``line`` do not matter, nor do those with Ve before ``ended``.
-        Gives for each event type up to which Vs its rows are not needed any more.
+        Gives for each event type up to which Vs its rows are not needed any more.  ``begins``: nothing is known yet, and
+        what is needed will come; it is all made again, what is final too.
         """
         for stage in self.stages:
             stage.settled = self._settled(stage, guarantee)
             stage.line = FOREVER
-        self.top.line = max(line, self.top.settled)
+        self.top.line = max(lines.forgotten, min(self.top.settled, lines.waiting))
         needed: dict[str, Time] = {}
         for stage in reversed(self.stages):
             if isinstance(stage.node, logical.Source):
@@ -208,11 +220,17 @@ class Dataflow:
                 needed[name] = min(needed.get(name, FOREVER), max(stage.line, BEGINNING))
                 continue
             below = [part.settled for part in stage.inputs]
-            ends = ended if stage is self.top or self._of_output(stage) else BEGINNING
-            lines = [stage.line] if stage.operator is None else stage.operator.needs(below, stage.line, ends)
-            for part, until in zip(stage.inputs, lines, strict=True):
+            ends = lines.ended if stage is self.top or self._of_output(stage) else BEGINNING
+            for part, until in zip(stage.inputs, self._needs(stage, below, ends, begins=begins), strict=True):
                 part.line = min(part.line, until)
         return needed
+
+    def _needs(self, stage: Stage, below: list[Time], ended: Time, *, begins: bool) -> list[Time]:
+        if stage.operator is None:
+            return [stage.line]
+        if begins and isinstance(stage.operator, PatternOperator):
+            return stage.operator.begin(stage.line, ended)
+        return stage.operator.needs(below, stage.line, ended)
 
     def _of_output(self, stage: Stage) -> bool:
         """Whether the rows of a stage are those of the output, with their own Ve."""
@@ -272,7 +290,7 @@ class Dataflow:
 
         ``sources``: the rows of a source that stand; ``said``: the rows of the output that are held for saying.
         """
-        concerned = _concerned(self.tables(), wanted)
+        concerned = self.concerned(wanted)
         held: dict[int, list[Rows]] = {place: [] for place in concerned}
         if id(self.top.relation.table) in concerned:
             held[id(self.top.relation.table)].append(said)
@@ -285,6 +303,14 @@ class Dataflow:
             if isinstance(stage.operator, RowByRow) and id(stage.relation.table) in concerned:
                 held[id(stage.relation.table)].append(self._live(stage, sources))
         return _closed([table for table in self.tables() if id(table) in concerned], held)
+
+    def concerned(self, wanted: Collection[int]) -> set[int]:
+        """Some tables, and those whose rows refer to them, and so on."""
+        concerned = set(wanted)
+        for table in self.tables():  # those that are referred to come first
+            if any(id(target) in concerned for target in table.targets):
+                concerned.add(id(table))
+        return concerned
 
     def _holders(self, stage: Stage) -> list[tuple[int, Operator]]:
         """The tables of the inputs of a stage and its own, if it has an operator that may hold rows of them."""
@@ -339,15 +365,6 @@ class Dataflow:
 
 def _name(written: list[int] | None) -> tuple[int, int, int] | None:
     return None if written is None else (written[0], written[1], written[2])
-
-
-def _concerned(tables: list[Table], wanted: Collection[int]) -> set[int]:
-    """The tables wanted, and those whose rows refer to them, and so on."""
-    concerned = set(wanted)
-    for table in tables:  # those that are referred to come first
-        if any(id(target) in concerned for target in table.targets):
-            concerned.add(id(table))
-    return concerned
 
 
 def _closed(tables: list[Table], held: Mapping[int, list[Rows]]) -> dict[int, Rows]:

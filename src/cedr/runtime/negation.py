@@ -94,7 +94,7 @@ class Negation(PatternOperator):
 
     def _judged(self, rows: Rows) -> Evaluated:
         """New rows: those that nothing cancels; what may still be cancelled is remembered."""
-        groups, rows = self.inputs[self.positive].take_in(rows, max(self.final, self._line))
+        groups, rows = self.inputs[self.positive].take_in(rows, self.final)
         after = self.kept.table.vs.view[rows] > self._line
         if not after.all():
             groups, rows = groups[after], rows[after]

@@ -373,17 +373,28 @@ class PatternOperator(ABC):
         return min(_before(line, w.before) for line, w in zip(inputs, self.affects, strict=True))
 
     def needs(self, settled: Sequence[Time], line: Time, ended: Time) -> list[Time]:
-        """Forget what bears on no output after the line; up to where each input's rows do not."""
-        self._line = max(self._line, self.settled(settled), _before(line, self.lead))
+        """Forget what bears on no change to come; up to where each input's rows bear on no output after the line.
+
+        What is final here need not be found again; but others may still ask for it, and after a restart it is made anew
+        from what is known: so what is forgotten here and what is needed below are not the same.
+        """
+        asked = _before(line, self.lead)
+        self._line = max(self._line, self.settled(settled), asked)
         self.outputs.forget(_before(self._line, self.reach) if self.endless else self._line)
-        lines = [
-            max(_before(self._line, window.before), unheard)
-            for window, unheard in zip(self.windows, self.unheard(ended), strict=True)
-        ]
-        for source, until in zip(self.inputs, lines, strict=True):
-            source.forget(until)
+        unheard = self.unheard(ended)
+        for source, window, least in zip(self.inputs, self.windows, unheard, strict=True):
+            source.forget(max(_before(self._line, window.before), least))
+        return self._needed(asked, unheard)
+
+    def begin(self, line: Time, ended: Time) -> list[Time]:
+        """Begin again where only outputs after the line matter; up to where each input's rows do not."""
+        self._line = asked = _before(line, self.lead)
+        return self._needed(asked, self.unheard(ended))
+
+    def _needed(self, asked: Time, unheard: Sequence[Time]) -> list[Time]:
+        lines = [max(_before(asked, window.before), least) for window, least in zip(self.windows, unheard, strict=True)]
         # what was chosen is known by its events, so these must be known for as long
-        return [min(until, _before(self._line, self.reach)) for until in lines] if self.endless else lines
+        return [min(until, _before(asked, self.reach)) for until in lines] if self.endless else lines
 
     def unheard(self, ended: Time) -> Sequence[Time]:  # noqa: ARG002 - for those who can tell
         """Up to which Vs no row of each input bears on an output whose Ve is not before some time.  Reading: R34."""
