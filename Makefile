@@ -27,7 +27,7 @@ PYTEST := $(BIN)/python -m pytest
 COVERED := model expression language plan semantics
 COVERAGE_LEAST := 95
 
-.PHONY: help setup demo test check fmt lint types layers unit props thorough exhaustive coverage golden bench profile soak docs docs-check lock hooks clean
+.PHONY: help setup demo test check fmt lint types layers unit spark props thorough exhaustive coverage golden bench profile soak docs docs-check lock hooks clean
 
 help: ## list the targets
 	@echo "Usage: make TARGET [ARGS='more arguments for the tool']"
@@ -45,7 +45,7 @@ demo: $(READY) ## run the paper's example query and print its tables
 	@$(BIN)/cedr demo $(ARGS)
 
 # Not `check coverage`: the run with coverage holds all the fast tests already.
-test: lint types layers coverage thorough docs-check ## everything: check, the slow tests, coverage, docs
+test: lint types layers coverage thorough spark docs-check ## everything: check, the slow tests, coverage, docs
 
 check: lint types layers unit ## before each commit: lint, types, layers, fast tests (under two minutes)
 
@@ -67,6 +67,9 @@ layers: $(READY) ## imports only point backwards (import-linter)
 
 unit: $(READY) ## the fast tests: no JVM, few examples for each property
 	@HYPOTHESIS_PROFILE=check $(PYTEST) -q -n auto -m "$(FAST)" $(ARGS)
+
+spark: $(READY) ## the tests that need a JVM: one local session, two cores
+	@HYPOTHESIS_PROFILE=check $(PYTEST) -q -n 0 -m spark $(ARGS)
 
 props: $(READY) ## the properties alone, with very many examples
 	@HYPOTHESIS_PROFILE=deep $(PYTEST) -q -n auto tests/properties $(ARGS)
