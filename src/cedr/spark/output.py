@@ -70,7 +70,7 @@ def said(layout: Layout, changes: Said, guarantee: Time, bucket: str) -> pa.Reco
     columns["final"] = pa.array(_syncs(rows) <= guarantee)
     columns |= _payload(layout, rows)
     if layout.labelled:
-        columns["level"] = pa.array([changes.level.name] * rows.num_rows, pa.string())
+        columns["level"] = pa.repeat(pa.scalar(changes.level.name, pa.string()), rows.num_rows)
     batch = _fitted(layout, columns, rows.num_rows)
     if changes.guarantee is None:
         return batch
