@@ -80,7 +80,14 @@ def status(running: Any) -> dict[str, Any]:
     """
     for progress in reversed(running.recentProgress):
         for name, row in progress["observedMetrics"].items():
-            found = row.asDict()
+            found = _named(row.asDict())
             if name.startswith(_NAME) and found.get("received") is not None:
                 return {"query": name.removeprefix(_NAME), "batch": progress["batchId"], **found}
     return {}
+
+
+def _named(row: dict[str, Any]) -> dict[str, Any]:
+    """Metrics by name; Spark Connect gives them as values beside their schema."""
+    if row.keys() == {"values", "schema"}:
+        return {field["name"]: value for field, value in zip(row["schema"]["fields"], row["values"], strict=True)}
+    return row
