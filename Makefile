@@ -71,6 +71,9 @@ layers: $(READY) ## imports only point backwards (import-linter)
 unit: $(READY) ## the fast tests: no JVM, few examples for each property
 	@HYPOTHESIS_PROFILE=check $(PYTEST) -q -n auto -m "$(FAST)" $(ARGS)
 
+spark: $(READY) ## the tests that need a JVM: one local session, two cores
+	@HYPOTHESIS_PROFILE=check $(PYTEST) -q -n 0 -m spark $(ARGS)
+
 props: $(READY) ## the properties alone, with very many examples
 	@HYPOTHESIS_PROFILE=deep $(PYTEST) -q -n auto tests/properties $(ARGS)
 
