@@ -1,4 +1,4 @@
-"""What flows through the jobs of tests, what came out of them, and what one pipeline in one process says of the same."""
+"""What flows through the jobs of tests, what came out of them, and what one process says of the same."""
 
 from __future__ import annotations
 

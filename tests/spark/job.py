@@ -25,6 +25,9 @@ SHORT_LIVED = {
 }
 """A process that lives for some seconds spends most of them compiling, unless it is told not to."""
 
+MORTAL = {"spark.python.daemon.module": "tests.spark.mortal"}
+"""Python workers that can be told to die."""
+
 SCHEMA = (
     "change string, type string, id string, vs timestamp, os timestamp, guarantee timestamp, "
     "Machine_Id string, Load double"
