@@ -95,13 +95,13 @@ class Monitor:
             self.level, self.waiting = self.waiting, None
         return changes
 
-    def forget(self) -> None:
+    def forget(self, *, resuming: bool = False) -> None:
         """Forget what can no longer bear on an output: by guarantees (R37) and by M (R34)."""
         line = BEGINNING
         if self._line > BEGINNING and self._lifetime < FOREVER:
             line = plus(self._line, -self._lifetime - 1)
         ended = self._line if self._lifetime < FOREVER else BEGINNING
-        self.needed = self.dataflow.forget(self._settled(), line, ended)
+        self.needed = self.dataflow.forget(self._settled(), line, ended, resuming=resuming)
         self.voice.forget(self.dataflow.top.line)
 
     def _settled(self) -> Time:
@@ -139,7 +139,7 @@ class Monitor:
         self.guarantee, self._line, self.spoken = written["guarantee"], written["line"], written["spoken"]
         self._due = written["due"]
         self.inserts, self.retractions, self.guarantees = written["counts"]
-        self.forget()
+        self.forget(resuming=True)
         self.dataflow.resume(written["choices"][0])
         added = {stream: Delta(added=rows) for stream, rows in self.feed.live().items()}
         delta = self.dataflow.update(added)

@@ -191,11 +191,12 @@ class Dataflow:
             stage.guarantee = min([least, *(plus(sync, -1) for sync in undecided if sync is not None)])
         return self.top.guarantee
 
-    def forget(self, guarantee: Time, line: Time, ended: Time) -> dict[str, Time]:
+    def forget(self, guarantee: Time, line: Time, ended: Time, *, resuming: bool = False) -> dict[str, Time]:
         """Forget what can no longer bear on an output: by the guarantee (R37) and by memory (R34).
 
         By memory, rows of the output with Vs up to ``line`` do not matter, nor do those with Ve before ``ended``.
-        Gives for each event type up to which Vs its rows are not needed any more.
+        Gives for each event type up to which Vs its rows are not needed any more.  ``resuming``: nothing was evaluated
+        yet, so that also what is final must be, where somebody above needs it.
         """
         for stage in self.stages:
             stage.settled = self._settled(stage, guarantee)
@@ -207,7 +208,7 @@ class Dataflow:
                 name = stage.node.type.name
                 needed[name] = min(needed.get(name, FOREVER), max(stage.line, BEGINNING))
                 continue
-            below = [part.settled for part in stage.inputs]
+            below = [BEGINNING if resuming else part.settled for part in stage.inputs]
             ends = ended if stage is self.top or self._of_output(stage) else BEGINNING
             lines = [stage.line] if stage.operator is None else stage.operator.needs(below, stage.line, ends)
             for part, until in zip(stage.inputs, lines, strict=True):

@@ -101,6 +101,8 @@ class PatternOperator(ABC):
         self.outputs = Segments()
         self._line = BEGINNING
         """Outputs anchored up to here are forgotten."""
+        self._again = BEGINNING
+        """Of these, outputs anchored after this instant are still needed above: a restart makes them again."""
         self._chosen: list[Chosen] = []
         self._newest = BEGINNING
         """No row with a larger Vs has come."""
@@ -266,7 +268,7 @@ class PatternOperator(ABC):
             return []
         rows = self.outputs.all_rows()
         anchors = self.shape(self._references(rows)).anchor
-        old = rows[anchors <= self._line]
+        old = rows[anchors <= self._again]
         header = list(zip(*(column.tolist() for column in self.table.header(old)), strict=True))
         columns = zip(self._kept(), self.table.references, strict=True)
         named = [self._names(index, column.view[old]) for index, column in columns]
@@ -358,7 +360,7 @@ class PatternOperator(ABC):
         if not len(new.anchors):
             return NONE
         rows = self.table.extend(new.header, new.references, given=True)
-        final = _before(self.final, self.reach) if self.endless else self.final
+        final = _before(min(self.final, self._again), self.reach) if self.endless else self.final
         if final > BEGINNING:  # what can no longer change need not be found again
             open_ = np.flatnonzero(new.anchors > final)
             self.outputs.add(*in_order(new.groups[open_], new.anchors[open_], rows[open_]))
@@ -374,16 +376,20 @@ class PatternOperator(ABC):
 
     def needs(self, settled: Sequence[Time], line: Time, ended: Time) -> list[Time]:
         """Forget what bears on no output after the line; up to where each input's rows do not."""
-        self._line = max(self._line, self.settled(settled), _before(line, self.lead))
-        self.outputs.forget(_before(self._line, self.reach) if self.endless else self._line)
-        lines = [
-            max(_before(self._line, window.before), unheard)
-            for window, unheard in zip(self.windows, self.unheard(ended), strict=True)
-        ]
-        for source, until in zip(self.inputs, lines, strict=True):
+        self._again = max(self._again, _before(line, self.lead))
+        self._line = max(self._line, self.settled(settled), self._again)
+        self.outputs.forget(_before(self._again, self.reach) if self.endless else self._line)
+        unheard = self.unheard(ended)
+        for source, until in zip(self.inputs, self._needed(self._line, unheard), strict=True):
             source.forget(until)
+        # what is final here may still be needed above: it must be possible to make it again after a restart
+        lines = self._needed(self._again, unheard)
         # what was chosen is known by its events, so these must be known for as long
-        return [min(until, _before(self._line, self.reach)) for until in lines] if self.endless else lines
+        return [min(until, _before(self._again, self.reach)) for until in lines] if self.endless else lines
+
+    def _needed(self, line: Time, unheard: Sequence[Time]) -> list[Time]:
+        """Up to where the rows of each input do not matter to outputs after a line."""
+        return [max(_before(line, w.before), until) for w, until in zip(self.windows, unheard, strict=True)]
 
     def unheard(self, ended: Time) -> Sequence[Time]:  # noqa: ARG002 - for those who can tell
         """Up to which Vs no row of each input bears on an output whose Ve is not before some time.  Reading: R34."""
