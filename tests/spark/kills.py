@@ -39,12 +39,11 @@ def run(folder: Path, kills: int, seed: int, minutes: float) -> int:
     batches = kills + 10
     job = flow.prepared(folder / "killed", batches * 150, 165, seed, settings=MORTAL)
     print(f"{len(flow.files(folder / 'killed'))} batches, {kills} kills, seed {seed}", flush=True)
-    print(
-        _LINE.format(kill="kill", who="who", where="where", batch="batch", left="what the batch had left"), flush=True
-    )
+    left = "what the batch had left"
+    print(_LINE.format(kill="kill", who="who", where="where", batch="batch", left=left), flush=True)
     crashes = Crashes(job, seed, kills, minutes * 60)
     for row in crashes.run():
-        print(_LINE.format(**row, left=row["what the batch had left"]), flush=True)
+        print(_LINE.format(**row, left=row[left]), flush=True)
     whole = flow.prepared(folder / "whole", batches * 150, 165, seed)
     process = start(replace(whole, folder=str(folder / "whole")))
     if process.wait(3_600):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,9 @@ import cedr
 from cedr.consistency.pipeline import Pipeline
 from cedr.language.syntax import File
 from cedr.model.level import ConsistencyLevel
-from cedr.model.stream import Guarantee, Message, Retract
+from cedr.model.stream import Guarantee, Insert, Message, Retract
 from cedr.plan.compile import compile_file
+from cedr.plan.logical import Source, walk
 from cedr.spark.host import as_events
 from tests.consistency.scenarios import ARRIVALS, LEVELS, Arrival
 from tests.properties.standing import FILES
@@ -40,16 +42,37 @@ def locally(query: Any, arrival: Arrival, levels: Sequence[ConsistencyLevel]) ->
     pipeline = Pipeline(query.plan, levels, arrival.catalog, arrival.providers)
     found: Counter[Hashable] = Counter()
     letters: list[Any] = []
+    read = {node.type.name for node in walk(query.plan) if isinstance(node, Source)}
     for number, batch in enumerate(arrival.batches, 1):
         for said in pipeline.step(ordered(batch), number):
             rows = said.to_arrow().to_pylist()
             found.update((number, said.level.name, *(row[name] for name in HEADER)) for row in rows)
         letters += pipeline.take_dead_letters()
-    return found, Counter(letter.code for letter in letters)
+    return found, Counter(letter.code for letter in letters if _stream(letter.message, arrival) in read)
+
+
+def _stream(message: Message, arrival: Arrival) -> str:
+    """The stream of a message; a retraction names it in its key, or by the insert that it is about."""
+    if isinstance(message, Insert):
+        return message.event.stream
+    inserts = (each for batch in arrival.batches for each in batch if isinstance(each, Insert))
+    return next((each.event.stream for each in inserts if each.lineage_key == message.lineage_key), "")
+
+
+def in_time(arrival: Arrival) -> bool:
+    """Whether no retraction comes before its insert: in one process it does not count for h until then (R41), and a
+    map task does not know what has come before.
+    """
+    known: set[str] = set()
+    for batch in arrival.batches:
+        known |= {message.lineage_key for message in batch if isinstance(message, Insert)}
+        if any(isinstance(message, Retract) and message.lineage_key not in known for message in batch):
+            return False
+    return True
 
 
 @settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-@given(FILES, ARRIVALS, st.lists(LEVELS, min_size=1, max_size=2), st.integers(1, 4), st.integers(1, 3))
+@given(FILES, ARRIVALS.filter(in_time), st.lists(LEVELS, min_size=1, max_size=2), st.integers(1, 4), st.integers(1, 3))
 @pytest.mark.slow
 @pytest.mark.usefixtures("spark")
 def test_each_batch_says_the_same_in_any_number_of_buckets_and_partitions(
@@ -81,8 +104,6 @@ def test_each_batch_says_the_same_in_any_number_of_buckets_and_partitions(
 
 
 def _spread(source: Any, partitions: int) -> Any:
-    from dataclasses import replace
-
     return replace(source, frame=source.frame.repartition(partitions))
 
 
