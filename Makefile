@@ -30,7 +30,7 @@ PYTEST := $(BIN)/python -m pytest
 COVERED := model expression language plan semantics
 COVERAGE_LEAST := 95
 
-.PHONY: help setup demo test check fmt lint types layers unit props thorough exhaustive coverage spark golden bench bench-peers profile soak docs docs-check lock java hooks clean
+.PHONY: help setup demo test check fmt lint types layers unit props thorough exhaustive coverage spark golden bench bench-peers profile soak soak-spark kills docs docs-check lock java hooks clean
 
 help: ## list the targets
 	@echo "Usage: make TARGET [ARGS='more arguments for the tool']"
@@ -71,9 +71,6 @@ layers: $(READY) ## imports only point backwards (import-linter)
 unit: $(READY) ## the fast tests: no JVM, few examples for each property
 	@HYPOTHESIS_PROFILE=check $(PYTEST) -q -n auto -m "$(FAST)" $(ARGS)
 
-spark: $(READY) ## the tests that need a JVM: one local session, two cores
-	@HYPOTHESIS_PROFILE=check $(PYTEST) -q -n 0 -m spark $(ARGS)
-
 props: $(READY) ## the properties alone, with very many examples
 	@HYPOTHESIS_PROFILE=deep $(PYTEST) -q -n auto tests/properties $(ARGS)
 
@@ -109,6 +106,12 @@ profile: $(READY) ## where the time of one benchmark goes (ARGS="--case 'FIRST, 
 
 soak: $(READY) ## a long run with advancing guarantees: is memory flat? (ARGS='--messages 1000000')
 	@$(BIN)/python -m benchmarks.soak $(ARGS)
+
+soak-spark: $(READY) ## the same through Spark: do its processes stay under their bound? (ARGS='--events 50000000')
+	@$(WITH_JAVA) $(BIN)/python -m benchmarks.soak_spark $(ARGS)
+
+kills: $(READY) ## a stream on Spark, killed fifty times at drawn places: is the output the same? (ARGS='--kills 5')
+	@$(WITH_JAVA) $(BIN)/python -m tests.spark.kills $(ARGS)
 
 docs: $(READY) ## regenerate the generated pages of docs/
 	@$(BIN)/python tools/generate_docs.py

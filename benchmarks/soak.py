@@ -55,14 +55,15 @@ class Flow:
     def batches(self, messages: int, seed: int = 5) -> Iterator[list[Message | EventBatch]]:
         """All batches, one at a time: nothing of them is kept here."""
         for number in range(-(-messages // self.batch)):
-            drawn = self._drawn(number, np.random.default_rng((seed, number)))
+            drawn = self.drawn(number, np.random.default_rng((seed, number)))
             parts: list[Message | EventBatch] = []
             for kind, name in enumerate(KINDS):
                 rows = drawn.take(drawn.kind == kind)
                 parts += [EventBatch.from_table(name, arrow(rows, name[0])), *self._retractions(rows, name)]
             yield [*parts, Guarantee(drawn.end - self.lag - 1)]
 
-    def _drawn(self, number: int, random: np.random.Generator) -> Machines:
+    def drawn(self, number: int, random: np.random.Generator) -> Machines:
+        """The events of one batch."""
         start = START + number * self.step
         vs = random.integers(start, start + self.step, self.batch)
         vs -= np.where(random.random(self.batch) < LATE, random.integers(0, self.lag, self.batch), 0)

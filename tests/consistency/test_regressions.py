@@ -132,3 +132,29 @@ def test_what_is_final_and_still_asked_for_comes_back_after_a_restart(
     """Reading: R37: nested scopes add up; a row that is final may wait to be said, or for what follows it."""
     for step in range(arrived.count("/")):
         same(pattern, arrived, (level,), Course(saved={step}, restarts={step}))
+
+
+AGAIN = (
+    ("UNLESS(SEQUENCE(A x, B y, 6), A z, 5)", "A a0 1 / B b1 5 / guarantee 6 / B b9 20 / guarantee 19"),
+    ("UNLESS(SEQUENCE(A x, B y, 6), A z, 5)", "A a0 1 / B b1 5 / guarantee 8 / A a2 9 / guarantee 19"),
+    (
+        "UNLESS(SEQUENCE(A x CONSUME, B y, 6), A z, 5)",
+        "A a0 1 / B b1 5 / guarantee 8 / B b2 6 / B b9 20 / guarantee 19",
+    ),
+    ("UNLESS(SEQUENCE(A x, B y, 6) DISJOINT, A z, 5)", "A a0 1 / B b1 5 / guarantee 8 / B b9 20 / guarantee 19"),
+    ("UNLESS(UNLESS(A x, B y, 2), A z, 9)", "A a0 1 / guarantee 5 / B b9 20 / guarantee 19"),
+    ("UNLESS(SEQUENCE(A x, B y, 6), A z, 1, 5)", "A a0 1 / B b1 3 / guarantee 4 / B b9 20 / guarantee 19"),
+    ("CANCEL-WHEN(SEQUENCE(A x, SEQUENCE(A y, B z, 2), 9), B w)", "A a0 1 / A a1 2 / B b2 3 / guarantee 5 / A a9 9"),
+)
+
+
+@pytest.mark.parametrize("tail", ["", " WHERE CorrelationKey(k, EQUAL)"], ids=["", "keyed"])
+@pytest.mark.parametrize(("pattern", "arrived"), AGAIN)
+def test_what_is_final_below_and_undecided_above_is_there_after_a_restart(
+    pattern: str, arrived: str, tail: str
+) -> None:
+    """Reading: R37: the pair was final and forgotten as an output of SEQUENCE, but UNLESS had not decided on it."""
+    steps = range(arrived.count("/") + 1)
+    for last in steps:
+        same(pattern + tail, arrived, course=Course(saved=frozenset(steps), restarts=frozenset({last})))
+    same(pattern + tail, arrived, course=Course(saved=frozenset(steps), restarts=frozenset(steps)))

@@ -206,8 +206,8 @@ class Dataflow:
     def forget(self, guarantee: Time, lines: Lines, *, begins: bool = False) -> dict[str, Time]:
         """Forget what can no longer bear on an output: by the guarantee (R37) and by memory (R34).
 
-        Gives for each event type up to which Vs its rows are not needed any more.  ``begins``: nothing is known yet, and
-        what is needed will come; it is all made again, what is final too.
+        Gives for each event type up to which Vs its rows are not needed any more.  ``begins``: nothing was evaluated yet,
+        so that also what is final must be, where somebody above needs it.
         """
         for stage in self.stages:
             stage.settled = self._settled(stage, guarantee)
@@ -219,18 +219,12 @@ class Dataflow:
                 name = stage.node.type.name
                 needed[name] = min(needed.get(name, FOREVER), max(stage.line, BEGINNING))
                 continue
-            below = [part.settled for part in stage.inputs]
+            below = [BEGINNING if begins else part.settled for part in stage.inputs]
             ends = lines.ended if stage is self.top or self._of_output(stage) else BEGINNING
-            for part, until in zip(stage.inputs, self._needs(stage, below, ends, begins=begins), strict=True):
+            wanted = [stage.line] if stage.operator is None else stage.operator.needs(below, stage.line, ends)
+            for part, until in zip(stage.inputs, wanted, strict=True):
                 part.line = min(part.line, until)
         return needed
-
-    def _needs(self, stage: Stage, below: list[Time], ended: Time, *, begins: bool) -> list[Time]:
-        if stage.operator is None:
-            return [stage.line]
-        if begins and isinstance(stage.operator, PatternOperator):
-            return stage.operator.begin(stage.line, ended)
-        return stage.operator.needs(below, stage.line, ended)
 
     def _of_output(self, stage: Stage) -> bool:
         """Whether the rows of a stage are those of the output, with their own Ve."""

@@ -101,6 +101,8 @@ class PatternOperator(ABC):
         self.outputs = Segments()
         self._line = BEGINNING
         """Outputs anchored up to here are forgotten."""
+        self._again = BEGINNING
+        """Of these, outputs anchored after this instant are still needed above: a restart makes them again."""
         self._chosen: list[Chosen] = []
         self._newest = BEGINNING
         """No row with a larger Vs has come."""
@@ -266,7 +268,7 @@ class PatternOperator(ABC):
             return []
         rows = self.outputs.all_rows()
         anchors = self.shape(self._references(rows)).anchor
-        old = rows[anchors <= self._line]
+        old = rows[anchors <= self._again]
         header = list(zip(*(column.tolist() for column in self.table.header(old)), strict=True))
         columns = zip(self._kept(), self.table.references, strict=True)
         named = [self._names(index, column.view[old]) for index, column in columns]
@@ -358,7 +360,7 @@ class PatternOperator(ABC):
         if not len(new.anchors):
             return NONE
         rows = self.table.extend(new.header, new.references, given=True)
-        final = _before(self.final, self.reach) if self.endless else self.final
+        final = _before(min(self.final, self._again), self.reach) if self.endless else self.final
         if final > BEGINNING:  # what can no longer change need not be found again
             open_ = np.flatnonzero(new.anchors > final)
             self.outputs.add(*in_order(new.groups[open_], new.anchors[open_], rows[open_]))
@@ -378,23 +380,19 @@ class PatternOperator(ABC):
         What is final here need not be found again; but others may still ask for it, and after a restart it is made anew
         from what is known: so what is forgotten here and what is needed below are not the same.
         """
-        asked = _before(line, self.lead)
-        self._line = max(self._line, self.settled(settled), asked)
-        self.outputs.forget(_before(self._line, self.reach) if self.endless else self._line)
+        self._again = max(self._again, _before(line, self.lead))
+        self._line = max(self._line, self.settled(settled), self._again)
+        self.outputs.forget(_before(self._again, self.reach) if self.endless else self._line)
         unheard = self.unheard(ended)
-        for source, window, least in zip(self.inputs, self.windows, unheard, strict=True):
-            source.forget(max(_before(self._line, window.before), least))
-        return self._needed(asked, unheard)
-
-    def begin(self, line: Time, ended: Time) -> list[Time]:
-        """Begin again where only outputs after the line matter; up to where each input's rows do not."""
-        self._line = asked = _before(line, self.lead)
-        return self._needed(asked, self.unheard(ended))
-
-    def _needed(self, asked: Time, unheard: Sequence[Time]) -> list[Time]:
-        lines = [max(_before(asked, window.before), least) for window, least in zip(self.windows, unheard, strict=True)]
+        for source, until in zip(self.inputs, self._needed(self._line, unheard), strict=True):
+            source.forget(until)
+        lines = self._needed(self._again, unheard)
         # what was chosen is known by its events, so these must be known for as long
-        return [min(until, _before(asked, self.reach)) for until in lines] if self.endless else lines
+        return [min(until, _before(self._again, self.reach)) for until in lines] if self.endless else lines
+
+    def _needed(self, line: Time, unheard: Sequence[Time]) -> list[Time]:
+        """Up to where the rows of each input do not matter to outputs after a line."""
+        return [max(_before(line, w.before), least) for w, least in zip(self.windows, unheard, strict=True)]
 
     def unheard(self, ended: Time) -> Sequence[Time]:  # noqa: ARG002 - for those who can tell
         """Up to which Vs no row of each input bears on an output whose Ve is not before some time.  Reading: R34."""
