@@ -103,9 +103,7 @@ class Sequence(Composite):
                 return found
         return super()._plain(at, known)
 
-    def _found_pairs(
-        self, groups: Rows, places: Rows, order: Callable[[], Rows] | None = None
-    ) -> Evaluated | None:
+    def _found_pairs(self, groups: Rows, places: Rows, order: Callable[[], Rows] | None = None) -> Evaluated | None:
         """All in one go, of anchors by their groups and places; None where IDs decide between rows at one time."""
         first, last = (source.store.sorted for source in self.inputs)
         low, high = np.empty_like(places), np.empty_like(places)
