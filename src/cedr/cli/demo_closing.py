@@ -28,7 +28,7 @@ def closing(watching: Watching, peaks: Sequence[Peak], found: Agreement) -> Clos
     accounts = list(watching.accounts.values())
     at = format_timestamp(found.time)[:19]
     rows: list[tuple[str, str, list[str], str]] = [
-        ("blocking", "wait for an alert, on average", [_minutes(each.usual_wait) for each in accounts], ""),
+        ("blocking", "an alert waits, on average", [_minutes(each.usual_wait) for each in accounts], ""),
         ("", "the longest", [_minutes(each.longest) for each in accounts], ""),
         ("", "messages held, at most", [f"{each.held:,}" for each in peaks], ""),
         ("state", "rows, at most", [f"{each.state_rows:,}" for each in peaks], ""),
@@ -47,7 +47,7 @@ def closing(watching: Watching, peaks: Sequence[Peak], found: Agreement) -> Clos
         heads,
         tuple((group, name, *cells, truth) for group, name, cells, truth in rows),
         frozenset(range(2, len(heads))),
-        f"(waits on the clock of the events; the last sync point is {at} UTC)",
+        f"(an alert waits from when its last event has come; the last sync point is {at} UTC)",
     )
     letters = f"{watching.dead_letters:,} dead letters" if watching.dead_letters else "no dead letters"
     return Closing(table, (*map(_promise, found.levels), _verdict(found), letters), found.holds)

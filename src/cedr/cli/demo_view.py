@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
+
+from cedr.model.time import Time, format_duration, format_timestamp
 
 if TYPE_CHECKING:
     from cedr.cli.demo_closing import Closing
@@ -51,25 +53,31 @@ def view() -> View:
     return LiveView() if sys.stdout.isatty() else PlainView()
 
 
+def of_day(time: Time) -> str:
+    """The time of day."""
+    return format_timestamp(time)[11:19]
+
+
 def introduction(watching: Watching) -> list[str]:
     """What will arrive."""
+    from cedr.spark.demo.arriving import DISORDER
+
     counts, scale = watching.arriving.counts, watching.arriving.scale
     return [
-        f"{counts.events:,} events of {scale.machines:,} machines, one day: {counts.late:,} late by up to an hour, "
-        f"{counts.corrected:,} corrected,",
-        f"{counts.retracted:,} withdrawn, {counts.twice:,} messages sent twice. They arrive in "
-        f"{len(watching.arriving.files):,} files, one Spark batch each.",
+        f"{counts.events:,} events of {scale.machines:,} machines, one day: {counts.late:,} late by up to "
+        f"{format_duration(DISORDER.delay)}, {counts.corrected:,} corrected, {counts.retracted:,} withdrawn;",
+        f"they arrive in {len(watching.arriving.files):,} files, one Spark batch each.",
     ]
 
 
-def spoken(utterance: Utterance, watching: Watching) -> str:
+def spoken(utterance: Utterance) -> str:
     """A change in a line: which alert, and why it is taken back."""
     told, reason = utterance
     event = told.event
-    name = f"{event.payload['machine']} down {watching.clock.show(event.valid_start)[:8]}"
+    name = f"{event.payload['machine']!s} down {of_day(event.valid_start)}"
     if told.inserted:
         return f"+ {name}"
-    end = "" if told.removes else f" (until {watching.clock.show(event.occurrence_end)[:8]})"
+    end = "" if told.removes else f" (until {of_day(event.occurrence_end)})"
     return f"- {name}{end}: {reason}"
 
 
@@ -100,14 +108,13 @@ class PlainView:
             heads = "".join(f"  {level.name:>11}" for level in step.said)
             print(f"\nfile  newest event  messages  late{heads}   (alerts said, taken back)")
         cells = "".join(f"  {_counted(said):>11}" for said in step.said.values())
-        newest = watching.clock.show(file.high)[:8]
-        print(f"{file.number:>4}  {newest:>12}  {len(file.messages):>8,}  {file.late:>4,}{cells}")
+        print(f"{file.number:>4}  {of_day(file.high):>12}  {len(file.messages):>8,}  {file.late:>4,}{cells}")
         for level, said in step.said.items():
-            back = [each for each in said if not each.told.inserted]
-            for each in back[:_NAMED]:
-                print(f"      {level.name} {spoken(each, watching)}")
+            back = Counter(spoken(each) for each in said if not each.told.inserted)
+            for line, count in list(back.items())[:_NAMED]:
+                print(f"      {level.name} {line}{f' ({count} alerts)' if count > 1 else ''}")
             if len(back) > _NAMED:
-                print(f"      {level.name} and {len(back) - _NAMED} more")
+                print(f"      {level.name} and {sum([*back.values()][_NAMED:])} more")
         sys.stdout.flush()
 
     def close(self, closing: Closing) -> None:
@@ -164,7 +171,7 @@ class LiveView:
         """One more file, and what was said."""
         self._waiting = ""
         self._file = step.file.number
-        self._newest = watching.clock.show(step.file.high)[:8]
+        self._newest = of_day(step.file.high)
         self._costs = costs[-1] if costs else ()
         for level, said in step.said.items():  # what is taken back comes last: it is not to be missed
             self._recent[level].extend(sorted(said, key=lambda each: not each.told.inserted))
@@ -212,7 +219,7 @@ class LiveView:
             cost = self._costs[place] if place < len(self._costs) else None
             cell.append(f"said {account.said:,}  back {account.removed + account.closed:,}\n", "bold")
             cell.append(f"held {cost.held:,}  state {cost.state_rows:,} rows\n" if cost else "\n", "dim")
-            lines = [_styled(each, watching) for each in self._recent[level]]
+            lines = [_styled(each) for each in self._recent[level]]
             for text, style in [*lines, *[("", "")] * (_RECENT - len(lines))]:
                 cell.append(f"{text}\n", style)
             columns.append(cell)
@@ -220,5 +227,5 @@ class LiveView:
         return drawn
 
 
-def _styled(utterance: Utterance, watching: Watching) -> tuple[str, str]:
-    return spoken(utterance, watching), "green" if utterance.told.inserted else "red"
+def _styled(utterance: Utterance) -> tuple[str, str]:
+    return spoken(utterance), "green" if utterance.told.inserted else "red"

@@ -232,9 +232,9 @@ def demo(
     host: Annotated[
         str, typer.Option("--host", metavar="HOST", help="spark, or local for the small story without Spark.")
     ] = "spark",
-    events: Annotated[int, typer.Option("--events", metavar="N", help="So many events.")] = 2_400,
-    machines: Annotated[int, typer.Option("--machines", metavar="N", help="Of so many machines.")] = 160,
-    files: Annotated[int, typer.Option("--files", metavar="N", help="They arrive in so many files.")] = 16,
+    events: Annotated[int, typer.Option("--events", metavar="N", help="So many events.")] = 3_000,
+    machines: Annotated[int, typer.Option("--machines", metavar="N", help="Of so many machines.")] = 300,
+    files: Annotated[int, typer.Option("--files", metavar="N", help="They arrive in so many files.")] = 24,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Where chance begins.")] = 2007,
 ) -> None:
     """Run the query of the paper on Spark, at three levels side by side; exit status 1 if they do not agree."""

@@ -50,15 +50,14 @@ class Account:
     closed: int = 0
     """Rows that were believed up to some instant: their event was corrected."""
     waited: int = 0
-    """In all, from when rows occurred until they were said, on the clock of the events."""
+    """In all, from when the last event of a row had come until the row was said, on the clock of the events."""
     longest: int = 0
 
-    def take(self, told: Told, high: Time) -> Event:
-        """One more change, said when the newest event was at ``high``; the row as it was before."""
+    def take(self, told: Told, wait: int) -> Event:
+        """One more change, and how long it was waited for; the row as it was before."""
         before = self.rows.get(told.key, told.event)
         if told.inserted:
             self.said += 1
-            wait = max(0, high - told.event.occurrence_start)
             self.waited, self.longest = self.waited + wait, max(self.longest, wait)
             self.rows[told.key] = told.event
         elif told.removes:

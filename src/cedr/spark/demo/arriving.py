@@ -27,7 +27,7 @@ from cedr.model.stream import Guarantee, Insert, Message
 from cedr.model.time import DAY, HOUR, MINUTE, Time
 
 DISORDER = Disorder(
-    late=0.4, delay=HOUR, twice=0.02, corrected=0.05, retracted=0.05, within=10 * MINUTE, guarantees=10 * MINUTE
+    late=0.4, delay=3 * HOUR, corrected=0.05, retracted=0.05, within=10 * MINUTE, guarantees=30 * MINUTE
 )
 CORRECTS = ("Vs",)
 """Not the machine: by that the events are split."""
@@ -41,9 +41,9 @@ _FIRST_FILE = 1_700_000_000
 class Scale:
     """How much happens."""
 
-    events: int = 2_400
-    machines: int = 160
-    files: int = 16
+    events: int = 3_000
+    machines: int = 300
+    files: int = 24
     seed: int = 2007
 
     def __post_init__(self) -> None:

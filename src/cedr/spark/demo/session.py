@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
@@ -43,5 +43,6 @@ def start(folder: Path) -> SparkSession:
     own = {"spark.local.dir": str(folder / "local"), "spark.sql.warehouse.dir": str(folder / "warehouse")}
     settings = SparkConf(loadDefaults=False).setAll([*_SETTINGS.items(), *own.items()])
     with (folder / "spark.log").open("wb") as log:  # the JVM keeps its own handle
-        gateway = launch_gateway(settings, {"stdout": log, "stderr": log})
+        launch: Callable[..., Any] = launch_gateway  # it has no types
+        gateway = launch(settings, {"stdout": log, "stderr": log})
     return SparkSession(SparkContext(conf=settings, gateway=gateway))

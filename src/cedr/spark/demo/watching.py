@@ -6,7 +6,7 @@ Paper: Section 5, Figure 8; Definitions 3 to 5.  Readings: R33, R35.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from cedr.connect.tables import Clock
@@ -15,11 +15,12 @@ from cedr.evaluation.agreement import Agreement, agreement
 from cedr.evaluation.hosts import Job, oracle
 from cedr.evaluation.queries import choose, query_file
 from cedr.evaluation.reasons import Reasons
-from cedr.model.event import Event
+from cedr.model.event import Event, primitive_contributors
 from cedr.model.history import HistoryTable
 from cedr.model.intake import Accepted
 from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.stream import Guarantee, Insert, LineageKey
+from cedr.model.time import Time
 from cedr.plan.compile import CompiledQuery, compile_file
 from cedr.spark.demo.arriving import Arriving, ArrivingFile
 from cedr.spark.demo.running import LEVELS, Batch, Costs
@@ -64,12 +65,16 @@ class Watching:
         self.dead_letters = 0
         self._reasons = Reasons(self.query.plan)
         self._rows: dict[LineageKey, Event] = {}
+        self._came: dict[tuple[str, str], Time] = {}
+        """How far the clock of the events was when each event came."""
         self.clock = Clock.of(m.event for m in arriving.files[0].messages if isinstance(m, Insert))
 
     def meant(self) -> HistoryTable:
         """What the query means on all that arrived, by the oracle."""
         job = Job(self.query, tuple(self.arriving.messages), MIDDLE, self.arriving.types)
-        return HistoryTable.from_events(oracle(job).rows)
+        return HistoryTable.from_events(
+            replace(row, contributors=primitive_contributors(row)) for row in oracle(job).rows
+        )
 
     def take(self, batch: Batch) -> Step:
         """One more batch."""
@@ -80,7 +85,7 @@ class Watching:
         said: dict[ConsistencyLevel, list[Utterance]] = {level: [] for level in LEVELS}
         for told in batch.told:
             level = next(each for each in LEVELS if each.name == told.level)
-            before = self.accounts[level].take(told, file.high)
+            before = self.accounts[level].take(told, self._wait(told, file))
             said[level].append(Utterance(told, self._reason(told, before, accepted)))
         return Step(file, said)
 
@@ -89,13 +94,18 @@ class Watching:
         said = {level: account.table() for level, account in self.accounts.items()}
         return agreement(said, meant, self.arriving.sync_point)
 
+    def _wait(self, told: Told, file: ArrivingFile) -> int:
+        """From when the last event of a row had come until now.  Paper: Figure 8, blocking."""
+        return file.high - max(self._came[part.reference] for part in told.event.contributors)
+
     def _accepted(self, file: ArrivingFile) -> list[Accepted]:
-        found = []
+        found: list[Accepted] = []
         for message in file.messages:
             if isinstance(message, Guarantee):
                 continue
             if isinstance(message, Insert):
                 self._rows[message.lineage_key] = message.event
+                self._came.setdefault(message.event.reference, file.high)
             event = self._rows.get(message.lineage_key)
             if event is not None:
                 found.append(Accepted(len(found), message, event.occurrence_start))
