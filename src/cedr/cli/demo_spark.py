@@ -34,7 +34,7 @@ def show_spark_demo(scale: dict[str, int]) -> int:
         folder = Path(tempfile.mkdtemp(prefix="cedr-demo-"))
         try:
             status = _run(scale, folder, shown, began)
-        except BaseException:
+        except Exception:
             _keep_log(folder)
             raise
         finally:
@@ -59,7 +59,7 @@ def _run(scale: dict[str, int], folder: Path, shown: View, began: float) -> int:
         first = None
         for batch in run.batches(shown.tick):
             first = first if first is not None or not batch.told else monotonic() - began
-            shown.step(watching, watching.take(batch), run.costs())
+            shown.step(watching.take(batch), run.costs())
         costs = run.costs()
         peaks = [Peak.of([batch[place] for batch in costs]) for place in range(len(watching.accounts))]
         found = watching.judged(meant)

@@ -41,7 +41,7 @@ class View(Protocol):
     def begin(self, watching: Watching) -> None:
         """Say what will arrive."""
 
-    def step(self, watching: Watching, step: Step, costs: Sequence[Sequence[Costs]]) -> None:
+    def step(self, step: Step, costs: Sequence[Sequence[Costs]]) -> None:
         """One more file, and what was said."""
 
     def close(self, closing: Closing) -> None:
@@ -101,7 +101,7 @@ class PlainView:
         """Say what will arrive."""
         print("\n".join(["", *introduction(watching), ""]), flush=True)
 
-    def step(self, watching: Watching, step: Step, costs: Sequence[Sequence[Costs]]) -> None:  # noqa: ARG002 - View's
+    def step(self, step: Step, costs: Sequence[Sequence[Costs]]) -> None:  # noqa: ARG002 - View's
         """One more file, and what was said; the retractions by name."""
         file = step.file
         if file.number == 1:
@@ -167,7 +167,7 @@ class LiveView:
         self._console.print("\n".join(introduction(watching)), style="dim", markup=False, highlight=False)
         self._recent = {level: deque(maxlen=_RECENT) for level in watching.accounts}
 
-    def step(self, watching: Watching, step: Step, costs: Sequence[Sequence[Costs]]) -> None:
+    def step(self, step: Step, costs: Sequence[Sequence[Costs]]) -> None:
         """One more file, and what was said."""
         self._waiting = ""
         self._file = step.file.number

@@ -44,7 +44,7 @@ class Scale:
     events: int = 3_000
     machines: int = 300
     files: int = 24
-    seed: int = 2007
+    seed: int = 2011
 
     def __post_init__(self) -> None:
         if not 1 <= self.files <= self.events:

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from cedr.errors import Diagnostic, HostError
 from cedr.spark.java import ensure_java
 
 _SETTINGS: Final[Mapping[str, str]] = {
@@ -44,5 +46,13 @@ def start(folder: Path) -> SparkSession:
     settings = SparkConf(loadDefaults=False).setAll([*_SETTINGS.items(), *own.items()])
     with (folder / "spark.log").open("wb") as log:  # the JVM keeps its own handle
         launch: Callable[..., Any] = launch_gateway  # it has no types
-        gateway = launch(settings, {"stdout": log, "stderr": log})
+        try:
+            gateway = launch(settings, {"stdout": log, "stderr": log})
+        except PySparkRuntimeError as error:
+            raise _not_started(error) from error
     return SparkSession(SparkContext(conf=settings, gateway=gateway))
+
+
+def _not_started(error: PySparkRuntimeError) -> HostError:
+    hint = "its log says why; cedr demo --host local needs no Spark"
+    return HostError(Diagnostic("spark-not-started", f"Spark has not started: {error}", hint=hint))

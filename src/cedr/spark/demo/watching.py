@@ -116,4 +116,5 @@ class Watching:
             return ""
         machine = told.event.payload["machine"]
         own = [each for each in accepted if self._rows[each.message.lineage_key].payload["Machine_Id"] == machine]
-        return self._reasons.of(told.as_change(0, before), own, self.clock)
+        reason = self._reasons.of(told.as_change(0, before), own, self.clock)
+        return reason if own else "an event of it was corrected"
