@@ -47,11 +47,15 @@ def closing(watching: Watching, peaks: Sequence[Peak], found: Agreement) -> Clos
         heads,
         tuple((group, name, *cells, truth) for group, name, cells, truth in rows),
         frozenset(range(2, len(heads))),
-        f"(an alert waits from when its last event has come, on the clock of the events; events that may be\n"
-        f"corrected are kept until a guarantee, at WEAK too; the last sync point is {at} UTC)",
     )
     letters = f"{watching.dead_letters:,} dead letters" if watching.dead_letters else "no dead letters"
-    return Closing(table, (*map(_promise, found.levels), _verdict(found), letters), found.holds)
+    notes = (
+        "an alert waits from when its last event has come, on the clock of the events",
+        "events that may be corrected are kept until a guarantee, at WEAK too",
+        f"the last sync point is {at} UTC",
+    )
+    lines = (*(f"({note})" for note in notes), "", *map(_promise, found.levels), _verdict(found), letters)
+    return Closing(table, lines, found.holds)
 
 
 def _promise(kept: Kept) -> str:

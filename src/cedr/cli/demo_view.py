@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
 from time import monotonic
 from types import TracebackType
@@ -112,14 +112,14 @@ class PlainView:
         for level, said in step.said.items():
             back = Counter(spoken(each) for each in said if not each.told.inserted)
             for line, count in list(back.items())[:_NAMED]:
-                print(f"      {level.name} {line}{f' ({count} alerts)' if count > 1 else ''}")
+                print(f"      {level.name} {line}{_times(count)}")
             if len(back) > _NAMED:
                 print(f"      {level.name} and {sum([*back.values()][_NAMED:])} more")
         sys.stdout.flush()
 
     def close(self, closing: Closing) -> None:
         """The table, and what follows from it."""
-        print("\n".join(["", closing.table.as_text(), "", *closing.lines]), flush=True)
+        print("\n".join(["", closing.table.as_text(), *closing.lines]), flush=True)
 
 
 def _counted(said: Sequence[Utterance]) -> str:
@@ -133,16 +133,18 @@ class LiveView:
     def __init__(self) -> None:
         from rich.console import Console
         from rich.live import Live
+        from rich.spinner import Spinner
 
         self._console = Console()
-        self._live = Live(console=self._console, refresh_per_second=10, get_renderable=self._drawn)
+        self._spinner = Spinner("dots")
         self._began = monotonic()
         self._waiting = ""
         self._file, self._files = 0, 0
         self._watching: Watching | None = None
         self._costs: Sequence[Costs] = ()
-        self._recent: dict[ConsistencyLevel, deque[Utterance]] = {}
+        self._recent: dict[ConsistencyLevel, list[tuple[str, str]]] = {}
         self._newest = ""
+        self._live = Live(console=self._console, refresh_per_second=10, get_renderable=self._drawn)
 
     def __enter__(self) -> LiveView:
         self._console.print("CIDR07_Example on Spark, at three levels of consistency", style="bold", markup=False)
@@ -165,7 +167,7 @@ class LiveView:
         """Say what will arrive."""
         self._watching, self._files = watching, len(watching.arriving.files)
         self._console.print("\n".join(introduction(watching)), style="dim", markup=False, highlight=False)
-        self._recent = {level: deque(maxlen=_RECENT) for level in watching.accounts}
+        self._recent = {level: [] for level in watching.accounts}
 
     def step(self, step: Step, costs: Sequence[Sequence[Costs]]) -> None:
         """One more file, and what was said."""
@@ -174,7 +176,10 @@ class LiveView:
         self._newest = of_day(step.file.high)
         self._costs = costs[-1] if costs else ()
         for level, said in step.said.items():  # what is taken back comes last: it is not to be missed
-            self._recent[level].extend(sorted(said, key=lambda each: not each.told.inserted))
+            ordered = sorted(said, key=lambda each: not each.told.inserted)
+            lines = Counter((spoken(each), "green" if each.told.inserted else "red") for each in ordered)
+            new = [(f"{text}{_times(count)}", style) for (text, style), count in lines.items()]
+            self._recent[level] = [*self._recent[level], *new][-_RECENT:]
 
     def close(self, closing: Closing) -> None:
         """The screen goes, the table and what follows from it stays."""
@@ -182,7 +187,6 @@ class LiveView:
 
         self._live.stop()
         show("", closing.table)
-        self._console.print()
         for line in closing.lines:
             equal = line.endswith(".")
             style = ("bold green" if closing.holds else "bold red") if equal else ""
@@ -193,13 +197,13 @@ class LiveView:
     def _drawn(self) -> Any:
         from rich.console import Group
         from rich.progress_bar import ProgressBar
-        from rich.spinner import Spinner
         from rich.table import Table
         from rich.text import Text
 
         elapsed = f"{monotonic() - self._began:4.0f} s  "
         if self._watching is None or not self._file:
-            return Spinner("dots", Text(f"{elapsed}{self._waiting}"))
+            self._spinner.update(text=Text(f"{elapsed}{self._waiting}"))
+            return self._spinner
         bar = Table.grid(padding=(0, 1))
         state = f"file {self._file} of {self._files}, newest event {self._newest}"
         bar.add_row(Text(elapsed), ProgressBar(self._files, self._file, width=30), Text(state))
@@ -219,7 +223,7 @@ class LiveView:
             cost = self._costs[place] if place < len(self._costs) else None
             cell.append(f"said {account.said:,}  back {account.removed + account.closed:,}\n", "bold")
             cell.append(f"held {cost.held:,}  state {cost.state_rows:,} rows\n" if cost else "\n", "dim")
-            lines = [_styled(each) for each in self._recent[level]]
+            lines = self._recent[level]
             for text, style in [*lines, *[("", "")] * (_RECENT - len(lines))]:
                 cell.append(f"{text}\n", style)
             columns.append(cell)
@@ -227,5 +231,5 @@ class LiveView:
         return drawn
 
 
-def _styled(utterance: Utterance) -> tuple[str, str]:
-    return spoken(utterance), "green" if utterance.told.inserted else "red"
+def _times(count: int) -> str:
+    return f" ({count} alerts)" if count > 1 else ""
