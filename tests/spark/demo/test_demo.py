@@ -16,7 +16,7 @@ import pytest
 from tests.docs.console import commands, matches
 from tests.docs.pages import ROOT, blocks
 
-FEW = ("--events", "400", "--machines", "40", "--files", "4", "--seed", "6")
+FEW = ("--events", "400", "--machines", "40", "--files", "4", "--seed", "15")
 LYING = """
 import sys
 from cedr.cli.main import main
