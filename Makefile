@@ -44,7 +44,7 @@ $(READY): requirements.lock pyproject.toml tools/setup.sh
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" tools/setup.sh
 	@touch $@
 
-demo: $(READY) ## run the paper's example query and print its tables
+demo: $(READY) ## the paper's query on Spark, three levels side by side (ARGS='--host local' without Spark)
 	@$(WITH_JAVA) $(BIN)/cedr demo $(ARGS)
 
 # Not `check coverage`: the run with coverage holds all the fast tests already.

@@ -54,6 +54,8 @@ ELSEWHERE: Mapping[str, str] = {
     "checkpoint-changed": "a checkpoint is of another query, other types, another key or another number of buckets",
     "no-segment": "a checkpoint has lost a part of its state",
     "cannot-control": "the folder of control messages cannot be written to",
+    "spark-not-started": "Spark was to be started here, and has not",
+    "query-stopped": "a query on Spark was stopped from outside while its end was waited for",
     "worker-failed": "a query failed in a worker of Spark; says in which bucket and operator, and about which event",
     "unequal-columns": "the columns of a batch of events are not equally long",
     "unknown-state-version": "the state was stored by another version, in a form that is not known",
