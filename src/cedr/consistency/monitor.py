@@ -22,8 +22,9 @@ from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan.bounds import consumes, revisable
 from cedr.plan.lifetimes import lifetime
 from cedr.plan.logical import Node, walk
-from cedr.runtime.dataflow import Dataflow, Lines
+from cedr.runtime.dataflow import Dataflow
 from cedr.runtime.materialise import events_of
+from cedr.runtime.stage import Lines
 from cedr.runtime.table import Delta
 
 

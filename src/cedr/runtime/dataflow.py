@@ -7,8 +7,7 @@ Paper: Section 5, Figure 7 (the operational module).  Readings: R32 (queries com
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,14 +26,16 @@ from cedr.runtime.codes import Codes
 from cedr.runtime.expressions import Conjuncts
 from cedr.runtime.grouping import Tuples, coded, key_of
 from cedr.runtime.inputs import Input
+from cedr.runtime.instances import Chosen
 from cedr.runtime.not_sequence import Not
 from cedr.runtime.open_ends import OpenEnds, reading_ends, shown_ends
 from cedr.runtime.operator import OWN, Operator, Size
-from cedr.runtime.pattern import Chosen, PatternOperator
+from cedr.runtime.pattern import PatternOperator
 from cedr.runtime.relation import Relation
 from cedr.runtime.row_by_row import RowByRow
 from cedr.runtime.select import Select, Slice
 from cedr.runtime.sequence import Sequence as SequenceOperator
+from cedr.runtime.stage import Lines, Stage
 from cedr.runtime.table import Delta, Rows, Table, each_once, renumbered
 from cedr.runtime.unless import Unless, UnlessNth
 
@@ -50,33 +51,6 @@ _PATTERNS: dict[type[Node], Callable[[Any, Sequence[Input], Conjuncts], Any]] = 
     logical.Not: Not,
     logical.CancelWhen: CancelWhen,
 }
-
-
-@dataclass
-class Stage:
-    """An operator in its place: which stages feed it, and what it said last."""
-
-    node: Node
-    inputs: list[Stage]
-    relation: Relation
-    operator: Operator | None = None
-    open_ends: list[OpenEnds | None] = field(default_factory=list)
-    delta: Delta = field(default_factory=Delta)
-    settled: Time = BEGINNING
-    line: Time = BEGINNING
-    guarantee: Time = BEGINNING
-
-
-class Lines(NamedTuple):
-    """What of the output does not matter any more.
-
-    By memory rows with Vs up to ``forgotten``, and with Ve before ``ended``; others only once they have been said: rows
-    with Vs after ``waiting`` may not have been.
-    """
-
-    forgotten: Time
-    ended: Time
-    waiting: Time
 
 
 class Dataflow:
@@ -206,7 +180,7 @@ class Dataflow:
     def forget(self, guarantee: Time, lines: Lines, *, begins: bool = False) -> dict[str, Time]:
         """Forget what can no longer bear on an output: by the guarantee (R37) and by memory (R34).
 
-        Gives for each event type up to which Vs its rows are not needed any more.  ``begins``: nothing was evaluated yet,
+        Gives for each event type up to which Vs its rows are not needed any more.  ``begins``: nothing was evaluated,
         so that also what is final must be, where somebody above needs it.
         """
         for stage in self.stages:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,63 +20,13 @@ from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.runtime import segment_kernels as kernels
 from cedr.runtime.beliefs import Intervals, Window, runs_of, united
 from cedr.runtime.inputs import Changed, Digest, Input
+from cedr.runtime.instances import Asked, Chosen, Evaluated, EventName, Found, Shape
 from cedr.runtime.operator import OWN, Size
 from cedr.runtime.relation import Relation
 from cedr.runtime.runs import together
-from cedr.runtime.segments import Segments, Sorted, in_order
+from cedr.runtime.segments import Segments, in_order
 from cedr.runtime.table import NONE, Delta, Header, Mask, Rows, Table, picked, plain_header
 from cedr.runtime.times import earlier, later
-
-
-class Found(NamedTuple):
-    """Instances: the row of each input, -1 where it is left out, and the number of the interval they belong to."""
-
-    references: list[Rows]
-    owner: Rows
-
-    def take(self, chosen: Rows | Mask) -> Found:
-        """Some of them."""
-        return Found([column[chosen] for column in self.references], self.owner[chosen])
-
-
-class Asked(NamedTuple):
-    """A question to an operator: which instances are anchored in these intervals of these sorted inputs?"""
-
-    inputs: list[Sorted]
-    at: Intervals
-    known: Time | None = None
-    """Only rows with Os up to then are heard; None: all."""
-    prior: Found | None = None
-    """Outputs made shortly before each interval, where old choices bear on new ones."""
-
-
-class Shape(NamedTuple):
-    """Times of instances."""
-
-    anchor: Rows
-    vs: Rows
-    ve: Rows
-    rt: Rows
-
-
-class Evaluated(NamedTuple):
-    """Rows that an operator should have: references, header, group and anchor."""
-
-    references: list[Rows]
-    header: Header
-    groups: Rows
-    anchors: Rows
-
-
-EventName = tuple[int, int, Time]
-"""The digest of an ID, and Os: what an event is known by again."""
-
-
-class Chosen(NamedTuple):
-    """An output whose choice bears on later ones: its header, and the events of its inputs."""
-
-    header: tuple[int, ...]
-    events: tuple[EventName | None, ...]
 
 
 class PatternOperator(ABC):
