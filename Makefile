@@ -89,7 +89,7 @@ coverage: $(READY) ## all tests but Spark and browser; each core folder has its 
 	done
 
 spark: $(READY) ## the tests that start Spark; a Java is brought where there is none
-	@$(WITH_JAVA) HYPOTHESIS_PROFILE=check $(PYTEST) -q -m spark $(ARGS)
+	@$(WITH_JAVA) HYPOTHESIS_PROFILE=check $(PYTEST) -q -n 0 -m spark $(ARGS)
 
 golden: $(READY) ## rewrite the golden files; then read the difference line by line
 	@CEDR_GOLDEN=rewrite $(PYTEST) -q -n 0 -m "$(FAST)" --ignore tests/docs --ignore tests/repo $(ARGS)

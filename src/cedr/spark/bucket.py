@@ -77,6 +77,8 @@ class Bucket:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self.pipeline = Pipeline(layout.query.plan, layout.levels, layout.catalog, layout.providers)
+        self.heard: dict[tuple[int, str | None], tuple[Time, Time]] = {}
+        """When each source and provider was last heard of, and its newest Sync; where silence means something."""
 
     def steps(self, packed: Iterable[Packed], last: Time = 0) -> Iterator[Step]:
         """Take what the map tasks sent, in the order of CEDR time; each step is to be read before the next."""
@@ -93,7 +95,12 @@ class Bucket:
 
     def finish(self, time: Time) -> Step:
         """Nothing more will come: everything is final."""
-        return self._step(None, Head(promises={None: FOREVER - 1}), time)
+        return self._ended(self._step(None, Head(promises={None: FOREVER - 1}), time))
+
+    def _ended(self, step: Step) -> Step:
+        """With the retractions that still wait for their row.  Reading: R41."""
+        step.letters.extend(self.pipeline.dead_letters())
+        return step
 
     def table(self, packed: Iterable[Packed]) -> Step:
         """All of a bounded input in one step, after which nothing can come: what is said is the result."""
@@ -106,7 +113,7 @@ class Bucket:
             for _, head, part in _by_time(rows, heads):
                 messages += () if part is None else self._messages(part, letters)
                 messages += self._guarantees(head)
-        return self._said([*messages, Guarantee(FOREVER - 1)], letters, 1)
+        return self._ended(self._said([*messages, Guarantee(FOREVER - 1)], letters, 1))
 
     def _step(self, rows: pa.Table | None, head: Head, time: Time) -> Step:
         for switch in commands(head.control):
@@ -114,7 +121,8 @@ class Bucket:
         letters: list[DeadLetter] = []
         messages = [] if rows is None else [*self._messages(rows, letters)]
         self.pipeline.heartbeat(head.high)
-        return self._said([*messages, *self._guarantees(head)], letters, time)
+        silent = self._silent(head, time)
+        return self._said([*messages, *self._guarantees(head), *silent], letters, time)
 
     def _said(self, messages: list[Message | EventBatch], letters: list[DeadLetter], time: Time) -> Step:
         said = self.pipeline.step(messages, time)
@@ -134,6 +142,18 @@ class Bucket:
                 promises[provider] = max(promises.get(provider, time), time)
         for provider, time in promises.items():
             yield Guarantee(time, provider)
+
+    def _silent(self, head: Head, time: Time) -> list[Guarantee]:
+        """What follows from silence: who was idle for so long has sent all up to its newest event."""
+        for (source, provider), high in head.highs.items():
+            if self.layout.sources[source].idle is not None:
+                before = self.heard.get((source, provider), (time, high))[1]
+                self.heard[source, provider] = (time, max(before, high))
+        return [
+            Guarantee(high, provider)
+            for (source, provider), (last, high) in self.heard.items()
+            if time - last >= (self.layout.sources[source].idle or 0) and (source, provider) not in head.highs
+        ]
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 

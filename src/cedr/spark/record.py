@@ -9,7 +9,7 @@ import json
 import uuid
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cedr.errors import Diagnostic, HostError
 from cedr.model.time import Time
@@ -34,6 +34,7 @@ class Record:
     """Names the step that wrote the state: a process that made this very step holds what was written."""
     time: Time = 0
     names: dict[str, None] = field(default_factory=dict)
+    heard: list[list[Any]] = field(default_factory=list)
     holder: list[str] | None = None
     """Where the process that made the step can be asked for the next one, if it still lives."""
     version: int = VERSION
@@ -59,7 +60,7 @@ class Record:
     def after(self, done: Done, layout: Layout) -> Record:
         """The record of the next step."""
         holder = None if done.holder is None else list(done.holder)
-        return replace(self, asked=_names(layout), nonce=done.nonce, time=done.time, holder=holder)
+        return replace(self, asked=_names(layout), nonce=done.nonce, time=done.time, heard=done.heard, holder=holder)
 
     def as_text(self) -> str:
         """As it is written."""

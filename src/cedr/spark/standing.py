@@ -8,6 +8,7 @@ restores it first.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -33,7 +34,8 @@ _SAID: Final = f"said binary, letters binary, {COLUMNS}"
 def stand(planned: Planned, frame: DataFrame) -> DataFrame:
     """The change stream of packed rows."""
     layout = planned.layout
-    steps = frame.groupBy("token").transformWithStateInPandas(Standing(layout), _SAID, "Append", "None")
+    clock = "ProcessingTime" if _waits(layout) else "None"  # with it Spark makes batches also when nothing comes
+    steps = frame.groupBy("token").transformWithStateInPandas(Standing(layout), _SAID, "Append", clock)
     return steps.observe(f"cedr {layout.query.name}", *observed(layout)).mapInArrow(Unpack(layout), planned.schema)
 
 
@@ -45,15 +47,31 @@ class Standing(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Name the state."""
+        self._handle = handle
         self._record = handle.getValueState("record", "written string")
         self._segments = handle.getMapState("segments", "name string", "segment binary")
 
-    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: ARG002 - Spark's names
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
         """One batch of one bucket."""
         token = int(key[0])
         bucket = self._layout.tokens.index(token) if token in self._layout.tokens else -1
         arrived = [Packed(*row) for frame in rows for row in _tuples(frame)]
         yield self._stepped(bucket, arrived)
+        if _waits(self._layout):
+            self._wake(timerValues.getCurrentProcessingTimeInMs())
+
+    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Any]:  # noqa: ARG002 - Spark's names
+        """Nothing came for a while: what follows from silence."""
+        now = timerValues.getCurrentProcessingTimeInMs()
+        head = json.dumps([{"time": now * 1_000, "highs": []}])
+        yield self._stepped(self._layout.tokens.index(int(key[0])), [Packed(0, 0, head, None)])
+
+    def _wake(self, now: int) -> None:
+        """Ask for a step when the first source that was just heard of has been silent for long enough."""
+        for timer in list(self._handle.listTimers()):
+            self._handle.deleteTimer(timer)
+        for idle in {source.idle for source in self._layout.sources if source.idle is not None}:
+            self._handle.registerTimer(now + -(-idle // 1_000))
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -62,7 +80,7 @@ class Standing(StatefulProcessor):
         layout = self._layout
         written = self._record.get() if self._record.exists() else None
         record = Record.fresh(layout) if written is None else Record.read(written[0], layout)
-        todo = Work(record.lineage, record.nonce, record.asked, record.time, arrived, number)
+        todo = Work(record.lineage, record.nonce, record.asked, record.time, arrived, number, record.heard)
         bucket = HOLDER.take(record.lineage, record.nonce)
         done = None
         if bucket is None and record.holder is not None:
@@ -96,6 +114,11 @@ class Standing(StatefulProcessor):
                 self._segments.removeKey((name,))
                 del record.names[name]
         self._record.update((record.as_text(),))
+
+
+def _waits(layout: Layout) -> bool:
+    """Whether silence means something."""
+    return any(source.idle is not None for source in layout.sources)
 
 
 def _tuples(frame: Any) -> Iterator[tuple[Any, ...]]:

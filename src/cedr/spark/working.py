@@ -30,6 +30,8 @@ class Work(NamedTuple):
     arrived: list[Packed]
     number: int
     """The bucket."""
+    heard: list[list[Any]]
+    """When each source was last heard of, where silence means something."""
 
 
 class Done(NamedTuple):
@@ -40,6 +42,7 @@ class Done(NamedTuple):
     said: list[dict[str, Any]]
     """For each level what was said, packed, and measures."""
     segments: dict[str, bytes | None]
+    heard: list[list[Any]]
     holder: tuple[str, str] | None = None
     """Where the pipeline is held now."""
 
@@ -56,6 +59,7 @@ def work(bucket: Bucket, todo: Work, layout: Layout) -> Done:
     """Make a step."""
     with failing_clearly(layout, todo.number):
         follow(bucket, todo.asked, layout)
+        bucket.heard = {(source, provider): (time, high) for source, provider, time, high in todo.heard}
         (step,) = bucket.steps(todo.arrived, todo.time)
         pipeline = bucket.pipeline
         found: list[dict[str, Any]] = []
@@ -65,7 +69,8 @@ def work(bucket: Bucket, todo: Work, layout: Layout) -> Done:
             blob = _packed(changes, guarantee, todo.number)
             told = packed(_table(dead_letters(layout, letters, step.time))) if letters and layout.letters else None
             found.append({"said": blob, "letters": told, **measured(of, measures, changes, guarantee, len(letters))})
-        return Done(uuid.uuid4().hex, step.time, found, pipeline.state())
+        heard = [[*who, *when] for who, when in bucket.heard.items()]
+        return Done(uuid.uuid4().hex, step.time, found, pipeline.state(), heard)
 
 
 def _table(batch: pa.RecordBatch) -> pa.Table:
