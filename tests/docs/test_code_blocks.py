@@ -106,8 +106,14 @@ def joined(before: str, text: str) -> str:
     return before + ("" if bare.endswith(";") or not bare else ";\n") + text
 
 
+def marked(path: Path) -> Any:
+    """A page, marked if its code needs a JVM."""
+    needs = (pytest.mark.spark,) if "import SparkSession" in path.read_text("utf-8") else ()
+    return pytest.param(path, marks=needs, id=str(path.relative_to(ROOT)))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("path", pages(), ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", map(marked, pages()))
 def test_every_block_of_the_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     page = Page(tmp_path)

@@ -50,7 +50,7 @@ def test_the_examples(name: str, level: str) -> None:
     assert ours.dead_letters == oracle.dead_letters
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(FILES, st.one_of(arriving(HISTORIES), arriving(REVISED)), some.levels())
 @pytest.mark.usefixtures("spark")
 def test_spark_is_the_oracle(file: File, story: Story, level: ConsistencyLevel) -> None:

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from cedr.model.dead_letter import DeadLetter
+from cedr.model.stream import Insert
+from cedr.model.time import Time
 from cedr.spark.bucket import Bucket, Packed, Step
 from cedr.spark.failures import failing_clearly
 from cedr.spark.layout import Layout
@@ -59,7 +62,16 @@ class RunBounded:
     def _columns(self, step: Step, number: int) -> Iterator[Any]:
         layout = self._layout
         name = f"{number + 1}/{layout.buckets}"
+        own = None if layout.slices is None else layout.slices.of(number)
         for changes, guarantee in zip(step.said, self._bucket.pipeline.guarantee, strict=False):
-            yield from sliced(said(layout, changes, guarantee, name))
-        if layout.letters and step.letters:
-            yield dead_letters(layout, step.letters, step.time)
+            yield from sliced(said(layout, changes, guarantee, name, own))
+        letters = [letter for letter in step.letters if _is_own(letter, own)]
+        if layout.letters and letters:
+            yield dead_letters(layout, letters, step.time)
+
+
+def _is_own(letter: DeadLetter, own: tuple[Time, Time] | None) -> bool:
+    """Whether a dead letter is of this slice: an event at the edge of two is told of once."""
+    if own is None or not isinstance(letter.message, Insert):
+        return True
+    return own[0] <= letter.message.event.valid_start < own[1]

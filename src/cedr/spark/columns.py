@@ -17,7 +17,7 @@ from cedr.expression.tree import Expression
 from cedr.model.schema import Catalog, DataType
 from cedr.spark.datatypes import ours
 from cedr.spark.events import Column, DataFrame, Events, EventSource
-from cedr.spark.layout import CONTROL, INSERT, KINDS, UNKNOWN, UNREAD, TypeLayout
+from cedr.spark.layout import CONTROL, INSERT, KINDS, UNKNOWN, UNREAD, Slices, TypeLayout
 from cedr.spark.pushing import pushed
 from cedr.spark.splitting import Split
 
@@ -76,6 +76,7 @@ class Travelling:
     selected: Mapping[str, Sequence[Expression]]
     """Predicates by which events may be left out; empty where h must hear of all events.  Reading: R33."""
     prunes: bool
+    slices: Slices | None = None
 
     def frame(self, control: DataFrame | None = None) -> DataFrame:
         """All sources, one below the other."""
@@ -111,6 +112,8 @@ class Travelling:
         columns["bucket"] = self._bucket(source, codes)
         columns["cedr"] = F.unix_micros(F.current_timestamp())
         frame = self._pruned(source, codes)
+        if self.slices is not None:
+            columns["bucket"] = F.explode(self._slices(micros(source.header["time"], source.clocks["time"])))
         return frame.select(*(self._or_missing(columns, name).alias(name) for name in self.names))
 
     def _codes(self, source: EventSource) -> Column:
@@ -130,7 +133,7 @@ class Travelling:
 
     def _header(self, source: EventSource) -> dict[str, Column]:
         columns = {
-            name: _micros(source.header[part], source.clocks[part])
+            name: micros(source.header[part], source.clocks[part])
             for name, part in _CLOCKS.items()
             if part in source.header
         }
@@ -177,6 +180,18 @@ class Travelling:
         for each, numbers in found[1:]:
             column = column.when(codes.isin(numbers), each)
         return column.otherwise(F.lit(0))
+
+    def _slices(self, time: Column) -> Column:
+        """All slices that have rows which depend on an event."""
+        slices = self.slices
+        assert slices is not None
+        ends = []
+        for seen in (-slices.ahead, slices.back):
+            number = F.floor((time + F.lit(seen - slices.first)) / F.lit(slices.width))
+            ends.append(
+                F.least(F.greatest(F.coalesce(number, F.lit(0)), F.lit(0)), F.lit(slices.count - 1)).cast("int")
+            )
+        return F.sequence(ends[0], ends[1])
 
     def _hashed(self, source: EventSource, attribute: str, name: str) -> Column:
         if attribute not in source.payload:
@@ -236,7 +251,7 @@ def _missing(name: str, slots: Slots) -> Column:
     return F.lit(None).cast("string" if name in ("id", "key", "provider", "name", "control") else "long")
 
 
-def _micros(column: Column, of: st.DataType) -> Column:
+def micros(column: Column, of: st.DataType) -> Column:
     """A time as an integer."""
     if isinstance(of, st.TimestampType):
         return F.unix_micros(column)
@@ -261,7 +276,7 @@ def _comparable(column: Column, of: st.DataType, declared: DataType | None) -> C
         case DataType.DECIMAL:
             return column.try_cast("decimal(38,18)")
         case DataType.TIMESTAMP:
-            return _micros(column, of)
+            return micros(column, of)
         case DataType.STRING:
             return column.cast("string")
         case _:

@@ -11,6 +11,7 @@ from typing import Any
 
 from cedr.model.level import ConsistencyLevel
 from cedr.model.schema import Catalog
+from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.plan.compile import CompiledQuery
 
 UNREAD = -1
@@ -40,6 +41,22 @@ class SourceLayout:
     idle: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """Time cut into slices, one for each bucket; events at its edges are in the neighbours too."""
+
+    first: Time
+    width: int
+    count: int
+    back: int
+    ahead: int
+
+    def of(self, bucket: int) -> tuple[Time, Time]:
+        """The Vs of the rows that are a bucket's own: from, and up to but without."""
+        low = BEGINNING if bucket == 0 else self.first + bucket * self.width
+        return low, FOREVER if bucket == self.count - 1 else self.first + (bucket + 1) * self.width
+
+
 @dataclass(frozen=True)
 class Layout:
     """A query, and the form in which its messages reach the buckets."""
@@ -65,6 +82,8 @@ class Layout:
     letters: bool = False
     key: str = ""
     """By what the input is split, or why it is not."""
+    slices: Slices | None = None
+    """How bounded input without a key is split by time."""
     fingerprint: Mapping[str, str] = field(default_factory=dict)
     """What a checkpoint must agree with."""
 

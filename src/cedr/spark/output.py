@@ -60,26 +60,31 @@ def header_fields(*, changes: bool, labelled: bool, letters: bool, instants: boo
     return before, [*after, *([st.StructField(name, st.StringType()) for name in LETTER] if letters else [])]
 
 
-def said(layout: Layout, changes: Said, guarantee: Time, bucket: str) -> pa.RecordBatch:
-    """What one step said at one level, with the guarantee that left."""
+def said(
+    layout: Layout, changes: Said, guarantee: Time, bucket: str, own: tuple[Time, Time] | None = None
+) -> pa.RecordBatch:
+    """What one step said at one level, with the guarantee that left; of a slice of time, its own rows."""
     rows = changes.to_arrow()
     if not layout.changes:
-        return _as_table(layout, rows)
+        return _as_table(layout, rows, own)
     columns = {name: rows.column(name) for name in ("change", "id", "Vs", "Ve", "Os", "Oe", "Cs", "Rt", "contributors")}
     columns["K"] = _keys(rows)
     columns["final"] = pa.array(_syncs(rows) <= guarantee)
     columns |= _payload(layout, rows)
     if layout.labelled:
-        columns["level"] = pa.array([changes.level.name] * rows.num_rows, pa.string())
+        columns["level"] = pa.repeat(pa.scalar(changes.level.name, pa.string()), rows.num_rows)
     batch = _fitted(layout, columns, rows.num_rows)
     if changes.guarantee is None:
         return batch
     return _together([batch, _guarantee(layout, changes, bucket)])
 
 
-def _as_table(layout: Layout, rows: pa.RecordBatch) -> pa.RecordBatch:
+def _as_table(layout: Layout, rows: pa.RecordBatch, own: tuple[Time, Time] | None) -> pa.RecordBatch:
     """The rows of the result: the latest belief, or all of them where the query asks for beliefs."""
     keep = pc.equal(rows.column("change").dictionary_decode(), "insert")
+    if own is not None:
+        start = rows.column("Vs")
+        keep = pc.and_(keep, pc.and_(pc.greater_equal(start, own[0]), pc.less(start, own[1])))
     if not layout.query.bitemporal:
         keep = pc.and_(keep, pc.equal(rows.column("Oe"), FOREVER))
     if not pc.all(keep, min_count=0).as_py():

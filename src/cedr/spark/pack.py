@@ -139,12 +139,19 @@ class Heads:
         """One entry for each CEDR time, rising."""
         names = self._rows.column_names
         if "arrival" not in names:
-            found = self._entry(None, np.ones(self._rows.num_rows, np.bool_))
+            entry = self._entry(None, np.ones(self._rows.num_rows, np.bool_))
             if "cedr" in names:
-                found["time"] = int(self._rows.column("cedr")[0].as_py())
-            return [found]
+                entry["time"] = int(self._rows.column("cedr")[0].as_py())
+            return [entry]
         arrivals = _numbers(self._rows, "arrival", BEGINNING)
-        return [self._entry(int(time), arrivals == time) for time in np.unique(arrivals).tolist()]
+        order = np.argsort(arrivals, kind="stable")
+        times, firsts = np.unique(arrivals[order], return_index=True)
+        cuts = [*firsts.tolist(), len(order)]
+        found = []
+        for number, time in enumerate(times.tolist()):
+            own = self._rows.take(pa.array(order[cuts[number] : cuts[number + 1]]))
+            found.append(Heads(self._layout, own)._entry(time, np.ones(own.num_rows, np.bool_)))
+        return found
 
     def _entry(self, time: int | None, chosen: Mask) -> dict[str, Any]:
         entry: dict[str, Any] = {"time": time, "highs": self._highs(chosen)}

@@ -70,7 +70,7 @@ def plan(query: AnyQuery, events: Events, options: Options) -> Planned:
     read = attributes_read(chosen.plan)
     slots = slots_of(events, read)
     split = split_of(chosen.plan, stable_key=all(source.stable_key for source in events.sources))
-    form = {"changes": options.changes, "labelled": labelled, "letters": options.letters}
+    form: dict[str, Any] = {"changes": options.changes, "labelled": labelled, "letters": options.letters}
     schema = output_schema(chosen, events, slots, form)
     buckets = 1 if split.whole else options.buckets
     layout = Layout(

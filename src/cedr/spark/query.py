@@ -6,6 +6,7 @@ Paper: Section 5.  Readings: R10 (the latest belief), R33 to R36 (levels and gua
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
 
@@ -13,6 +14,7 @@ from pyspark.sql import functions as F
 
 from cedr.errors import Diagnostic, HostError
 from cedr.model.schema import Catalog
+from cedr.model.time import format_duration
 from cedr.plan.rewrite import rewrite
 from cedr.spark.bounded import RunBounded
 from cedr.spark.columns import Travelling
@@ -22,7 +24,9 @@ from cedr.spark.output import LETTER
 from cedr.spark.pack import PACKED, Pack
 from cedr.spark.planning import AnyQuery, Level, Options, Planned, plan
 from cedr.spark.reading import selections
+from cedr.spark.slicing import slices_of
 from cedr.spark.standing import stand
+from cedr.spark.tokens import tokens
 
 
 def query(  # noqa: PLR0913 - one for each choice
@@ -63,6 +67,8 @@ def query(  # noqa: PLR0913 - one for each choice
     )
     planned = plan(query, events, options)
     _check_slices(planned, streaming=streaming)
+    if not planned.layout.changes and planned.split.whole and options.buckets > 1:
+        planned = _sliced(planned, events, options.buckets)
     packed = _packed(planned, events, control, session)
     if streaming:
         result = stand(planned, packed)
@@ -85,6 +91,7 @@ def _packed(planned: Planned, events: Events, control: str | PathLike[str] | Non
         planned.closed,
         selections(rewrite(layout.query.plan).plan) if bounded_result else {},
         prunes=bounded_result,
+        slices=layout.slices,
     )
     told = None
     if control is not None:
@@ -92,6 +99,17 @@ def _packed(planned: Planned, events: Events, control: str | PathLike[str] | Non
             raise HostError(Diagnostic("not-streaming", "only a stream can be controlled while it runs"))
         told = session.readStream.format("text").load(fspath(control))
     return travelling.frame(told).mapInArrow(Pack(layout), PACKED)
+
+
+def _sliced(planned: Planned, events: Events, most: int) -> Planned:
+    """A bounded query without a key, split by time where that is sound."""
+    slices = slices_of(planned.layout.query.plan, events, most)
+    if slices is None:
+        return planned
+    seen = format_duration(slices.back + slices.ahead)
+    key = f"time, in slices that overlap by {seen} ({planned.split.whole})"
+    layout = replace(planned.layout, slices=slices, tokens=tokens(slices.count), key=key)
+    return replace(planned, layout=layout)
 
 
 def _check_slices(planned: Planned, *, streaming: bool) -> None:
