@@ -143,13 +143,14 @@ def cases(sizes: Sizes, showing: Showing | None = None) -> list[Case]:
     first, cidr07 = first_tally(drawn), cidr07_tally(drawn)
     if showing is not None:
         showing.say(f"expected: {first.count:,} first pairs, {cidr07.count:,} pairs of CIDR07_Example")
+    texts = through(TYPES_BY_TEXT + FIRST, MIDDLE)
     found = [
         Case("FIRST, in order, STRONG", 2.5, drawn, orderly, first, through(TYPES + FIRST, STRONG)),
         Case("FIRST, in order, MIDDLE", 2.5, drawn, orderly, first, through(TYPES + FIRST, MIDDLE)),
         Case("FIRST, 10 % late, STRONG", 6.0, late, disorderly, first, through(TYPES + FIRST, STRONG)),
         Case("FIRST, 10 % late, MIDDLE", 6.0, late, disorderly, first, through(TYPES + FIRST, MIDDLE)),
         Case("FIRST, one batch", 1.5, drawn, whole, first, through(TYPES + FIRST, MIDDLE)),
-        Case("FIRST, in order, keys as text, MIDDLE", None, drawn, by_text, first, through(TYPES_BY_TEXT + FIRST, MIDDLE)),
+        Case("FIRST, in order, keys as text, MIDDLE", None, drawn, by_text, first, texts),
         Case("CIDR07, in order, STRONG", 6.0, drawn, orderly, cidr07, through(TYPES + CIDR07, STRONG)),
         Case("CIDR07, in order, MIDDLE", 6.0, drawn, orderly, cidr07, through(TYPES + CIDR07, MIDDLE)),
         Case("CIDR07, one batch", 6.0, drawn, whole, cidr07, through(TYPES + CIDR07, STRONG)),

@@ -259,6 +259,7 @@ def _without_guarantees(changes: list[Change]) -> Counter[Hashable]:
 def decides_late(plan: Node) -> bool:
     """Whether later messages may decide about rows that are there: UNLESS, slices, and LAST by the future."""
     return any(
-        isinstance(node, logical.Unless | logical.Slice) or any(p.selection is Selection.LAST for p in logical.parameters(node))
+        isinstance(node, logical.Unless | logical.Slice)
+        or any(p.selection is Selection.LAST for p in logical.parameters(node))
         for node in logical.walk(plan)
     )

@@ -55,9 +55,7 @@ class Compaction:
             own.append(rows)
             for stream, table in shared.items():
                 held[stream].append(rows.get(id(table), np.empty(0, dtype=np.int64)))
-        maps = {
-            id(table): _compacted(table, each_once(len(table), held[stream])) for stream, table in shared.items()
-        }
+        maps = {id(table): _compacted(table, each_once(len(table), held[stream])) for stream, table in shared.items()}
         for stream, table in shared.items():
             self._arrivals.renumber(stream, maps[id(table)])
         for monitor, rows in zip(self._monitors, own, strict=True):

@@ -47,7 +47,6 @@ ELSEWHERE: Mapping[str, str] = {
     "wrong-column-type": "a column of events cannot be an ID, or a time",
     "no-event-type": "no column tells the type of an event, or a type has no DataFrame",
     "no-spark-type": "an attribute has values of no single Spark type",
-    "bad-duration": "a bound on disorder or idleness is no length of time",
     "not-bounded": "a final result was asked of a stream",
     "not-streaming": "something was asked of a bounded query that only a stream can do",
     "no-history": "AS OF was asked of events that do not tell when they arrived",

@@ -16,8 +16,9 @@ from cedr.plan import logical
 from cedr.runtime.beliefs import Window
 from cedr.runtime.composite import Composite, relation_of
 from cedr.runtime.expressions import Conjuncts
-from cedr.runtime.identity import Digests, Words, made_in_order
+from cedr.runtime.identity import Digests, made_in_order
 from cedr.runtime.inputs import Input
+from cedr.runtime.murmur_kernels import Words
 from cedr.runtime.pattern import Asked, Found, Shape
 from cedr.runtime.table import Mask, Rows, picked
 from cedr.runtime.times import earlier, later

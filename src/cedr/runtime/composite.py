@@ -16,8 +16,9 @@ from cedr.plan.bounds import scope as total_scope
 from cedr.runtime.beliefs import Intervals
 from cedr.runtime.consumption import Consumption
 from cedr.runtime.expressions import Conjuncts
-from cedr.runtime.identity import Digests, MadeIds, Making, Words, spelled_composites
+from cedr.runtime.identity import Digests, MadeIds, Making, spelled_composites
 from cedr.runtime.inputs import Input
+from cedr.runtime.murmur_kernels import Words
 from cedr.runtime.parameters import Parameters
 from cedr.runtime.pattern import Asked, Found, PatternOperator
 from cedr.runtime.relation import Reach, Relation, follow

@@ -35,7 +35,7 @@ from cedr.runtime.relation import Relation
 from cedr.runtime.row_by_row import RowByRow
 from cedr.runtime.select import Select, Slice
 from cedr.runtime.sequence import Sequence as SequenceOperator
-from cedr.runtime.table import NONE, Delta, Rows, Table, each_once, renumbered
+from cedr.runtime.table import Delta, Rows, Table, each_once, renumbered
 from cedr.runtime.unless import Unless, UnlessNth
 
 Sources = Callable[[str], Table]
@@ -310,7 +310,7 @@ class Dataflow:
             for table in self.tables():
                 if id(table) in maps:
                     self._codes.keep(table, np.flatnonzero(maps[id(table)] >= 0))
-            groups.update(self._codes.restart())
+            groups.update(self._codes.restart().items())
         for stage in self.stages:
             below = [maps.get(id(part.relation.table)) for part in stage.inputs]
             for ends, new in zip(stage.open_ends, below, strict=False):

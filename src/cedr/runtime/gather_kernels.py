@@ -26,7 +26,7 @@ _NONE: Final = np.uint64(0)
 
 
 @kernel
-def gather(values: npt.NDArray[Any], rows: Numbers, out: npt.NDArray[Any]) -> bool:
+def gather(values: npt.NDArray[Any], rows: Numbers, out: npt.NDArray[Any]) -> Any:
     """Values of chosen rows, of row -1 any; whether all rows are there."""
     least = np.int64(0)
     for place in range(len(rows)):
@@ -73,7 +73,7 @@ def contributor_offsets(offsets: Any, rows: Any, out_offsets: Numbers) -> None:
 
 
 @kernel
-def contributor_texts(data: Any, offsets: Any, rows: Any, out_offsets: Numbers, out: Bytes) -> int:
+def contributor_texts(data: Any, offsets: Any, rows: Any, out_offsets: Numbers, out: Bytes) -> Any:
     """The IDs of the contributors of each row, to where they belong; tuples hold one array for each contributor.
 
     The memory of a block of rows is fetched before it is needed; what is returned means nothing.

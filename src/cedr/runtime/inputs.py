@@ -82,7 +82,7 @@ class Input:
         return [Changed(*part) for part in parts], concerned
 
     def take_in(self, rows: Rows, line: Time) -> tuple[Rows, Rows]:
-        """Plain rows come; only those with Vs after the line need to be found again.  All of them, with their groups."""
+        """Plain rows come; only those with Vs after the line must be found again.  All of them, with their groups."""
         groups = self.groups(rows)
         if not self._nulls and len(groups) and groups.min() == 0:
             rows, groups = rows[groups > 0], groups[groups > 0]

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from cedr.model.event import Event
-from cedr.runtime.relation import Hop, Reached, Relation
 from cedr.runtime.identity import TextIds, interleaved
+from cedr.runtime.relation import Hop, Reached, Relation
 from cedr.runtime.table import Rows, picked
 
 _FEW = 8

@@ -12,7 +12,6 @@ from cedr.model.time import Time
 from cedr.runtime.relation import Relation
 from cedr.runtime.table import Delta, Rows
 
-
 OWN: Final = -1
 """Instead of the number of an input: the operator's own table."""
 

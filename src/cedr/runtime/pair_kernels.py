@@ -55,14 +55,15 @@ def fetched(pieces: Array, entries: Array, groups: Array) -> int:
 
 @kernel
 def ranges(
-    first: Any, last: Any, at: Any, scope: int, nearest: bool, latest: bool, low: Array, high: Array
+    first: Any, last: Any, at: Any, scope: int, modes: tuple[bool, bool], low: Array, high: Array
 ) -> tuple[int, int]:
     """For each row of the last parameter the range of the first parameter's places that go with it.
 
-    ``first``, ``last``: pieces and entries; ``at``: groups and places.  ``nearest``: only what no other row of the last
-    parameter is nearer to (FIRST on the last parameter); ``latest``: only the latest (LAST on the first).  The number of
-    pairs, or ``TIED``; the other number means nothing.
+    ``first``, ``last``: pieces and entries; ``at``: groups and places.  ``modes``: whether only those count that no
+    other row of the last parameter is nearer to (FIRST on the last one), and whether only the latest (LAST on the first
+    one).  The number of pairs, or ``TIED``; the other number means nothing.
     """
+    nearest, latest = modes
     pieces, entries = first
     last_pieces, last_entries = last
     groups, places = at
@@ -157,7 +158,7 @@ def until_next(pieces: Array, entries: Array, groups: Array, times: Array, high:
 
 @kernel
 def none_within(pieces: Array, entries: Array, groups: Array, low: Array, high: Array, out: Mask) -> None:
-    """Whether there is no row with low <= time <= high in each group; neighbours that ask the same are told the same."""
+    """Whether no row of each group has low <= time <= high; neighbours that ask the same are told the same."""
     for i in range(len(groups)):
         group = groups[i]
         if i and group == groups[i - 1] and low[i] == low[i - 1] and high[i] == high[i - 1]:

@@ -74,9 +74,7 @@ class RowByRow:
         payload = () if self._project else (hop, *relation.payload)
         stream = relation.stream if name is None else name
         identity, projection = (hop, *relation.identity), self._passed if self._project else relation.projection
-        return Relation(
-            self.table, stream, variables, payload, identity, contributors, relation.ordered, projection
-        )
+        return Relation(self.table, stream, variables, payload, identity, contributors, relation.ordered, projection)
 
     def _passes(self, column: logical.Column) -> Passed | None:
         """Where an attribute that is passed through untouched is from; None: the column is computed."""
@@ -84,7 +82,9 @@ class RowByRow:
         if not isinstance(expression, Attribute):
             return None
         reach = Reach((), self._input) if expression.variable == "" else self._input.variables.get(expression.variable)
-        return None if reach is None else Passed(reach.after((self.table, 0)), expression.name, ARROW_TYPES[column.type])
+        if reach is None:
+            return None
+        return Passed(reach.after((self.table, 0)), expression.name, ARROW_TYPES[column.type])
 
     @property
     def sets_valid(self) -> bool:

@@ -103,14 +103,13 @@ class Sequence(Composite):
                 return found
         return super()._plain(at, known)
 
-    def _found_pairs(
-        self, groups: Rows, places: Rows, order: Callable[[], Rows] | None = None
-    ) -> Evaluated | None:
+    def _found_pairs(self, groups: Rows, places: Rows, order: Callable[[], Rows] | None = None) -> Evaluated | None:
         """All in one go, of anchors by their groups and places; None where IDs decide between rows at one time."""
         first, last = (source.store.sorted for source in self.inputs)
         low, high = np.empty_like(places), np.empty_like(places)
-        modes = (each is not Selection.EACH for each in reversed(self.parameters.selections))
-        total, _ = kernels.ranges(first, last, (groups, places), self.scope, *modes, low, high)
+        mode_of_first, mode_of_last = self.parameters.selections
+        modes = (mode_of_last is Selection.FIRST, mode_of_first is Selection.LAST)
+        total, _ = kernels.ranges(first, last, (groups, places), self.scope, modes, low, high)
         if total == kernels.TIED:
             return None
         if order is not None:

@@ -119,8 +119,8 @@ class Table:
                 column.adopt(values)
             else:
                 column.extend(values)
-        for derived, values in zip(self._derived, header[2:], strict=True):
-            derived.extend(values, header.vs)
+        for derived, same in zip(self._derived, header[2:], strict=True):
+            derived.extend(same, header.vs)
         return np.arange(first, len(self.vs), dtype=np.int64)
 
     def extend_versions(self, rows: Rows, header: Header) -> Rows:
