@@ -73,6 +73,8 @@ class Layout:
     """The Arrow schema of the result."""
     names: tuple[str, ...]
     """The attributes of the query's output, in order."""
+    shown: tuple[str, ...]
+    """Their names in the result."""
     instants: bool = False
     recorded: bool = False
     """Whether a column tells the CEDR time of each message."""

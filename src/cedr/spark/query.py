@@ -41,6 +41,7 @@ def query(  # noqa: PLR0913 - one for each choice
     buckets: int | None = None,
     control: str | PathLike[str] | None = None,
     dead_letters: bool = False,
+    columns: Iterable[str] | None = None,
 ) -> DataFrame:
     """A query as a DataFrame: of streaming events the change stream, of bounded ones the ideal result.
 
@@ -50,6 +51,9 @@ def query(  # noqa: PLR0913 - one for each choice
     parts into which the input is split, by default that of ``spark.sql.shuffle.partitions``.  ``control`` is a folder
     through which ``cedr.Control`` speaks to a running query.  With ``dead_letters`` what could not be used is in the
     result too, as rows with ``code``, ``reason`` and ``message``; see ``cedr.dead_letters``.
+
+    ``columns`` names the columns of the result that are wanted; what is not is not even made, which a ``select`` on the
+    result cannot achieve: ``id``, ``K`` and ``contributors`` are the dear ones.
     """
     streaming = events.streaming
     if changes is False and streaming:
@@ -64,6 +68,7 @@ def query(  # noqa: PLR0913 - one for each choice
         buckets or int(session.conf.get("spark.sql.shuffle.partitions")),
         changes=streaming or bool(changes),
         letters=dead_letters,
+        columns=None if columns is None else tuple(columns),
     )
     planned = plan(query, events, options)
     _check_slices(planned, streaming=streaming)
