@@ -20,8 +20,10 @@ from cedr.spark.bounded import RunBounded
 from cedr.spark.columns import Travelling
 from cedr.spark.events import DataFrame, Events
 from cedr.spark.explaining import explained
+from cedr.spark.files import direct
 from cedr.spark.output import LETTER
 from cedr.spark.pack import PACKED, Pack
+from cedr.spark.pack_files import PackFiles
 from cedr.spark.planning import AnyQuery, Level, Options, Planned, plan
 from cedr.spark.reading import selections
 from cedr.spark.slicing import slices_of
@@ -86,6 +88,11 @@ def query(  # noqa: PLR0913 - one for each choice
 def _packed(planned: Planned, events: Events, control: str | PathLike[str] | None, session: Any) -> DataFrame:
     layout = planned.layout
     bounded_result = not layout.changes
+    paths = direct(events, layout, planned.slots, planned.split) if control is None else None
+    if paths is not None:
+        key = next(iter(planned.split.by.values()), None)
+        closed = frozenset(layout.catalog.types) if planned.closed else None
+        return paths.mapInArrow(PackFiles(layout, events.sources[0].files.form, key, closed), PACKED)
     travelling = Travelling(
         events,
         layout.types,
