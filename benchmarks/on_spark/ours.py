@@ -17,7 +17,8 @@ from pyspark.sql import functions as F
 from benchmarks.expected import Tally
 from benchmarks.peers.family_cpu import family_cpu
 from benchmarks.spark_by_hand import SCHEMA
-from cedr.spark.events import Events, events
+from cedr.spark.events import events
+from cedr.spark.files import files
 from cedr.spark.query import query
 
 PAYLOAD = ("machine", "install", "shutdown", "load")
@@ -59,25 +60,36 @@ def form_of(folder: Path) -> str:
     return "csv" if any(folder.glob("*.csv")) else "parquet"
 
 
-def machine_events(frame: DataFrame, **options: Any) -> Events:
-    """The columns of the files by the names that the queries use; an event is known by its serial number."""
-    named = frame.select(
-        "kind", "ts", F.col("machine").alias("Machine_Id"), F.col("serial").alias("Serial"), F.col("load").alias("Load")
-    )
-    return events(named, type="kind", time="ts", id=F.col("Serial"), **options)
+def named(text: str) -> str:
+    """A query with the attributes named as the columns of the files are."""
+    return text.replace("Machine_Id", "machine").replace(".Serial", ".serial").replace(".Load", ".load")
 
 
-def bounded(spark: SparkSession, folder: Path, text: str, **options: Any) -> DataFrame:
-    """The result of a query over all files at once."""
-    frame = spark.read.schema(SCHEMA).format(form_of(folder)).load(str(folder))
-    return query(text, machine_events(frame), **options)
+HEADER = {"type": "kind", "time": "ts", "id": "serial"}
+"""An event is known by its serial number."""
+ATTRIBUTES = ("machine", "serial", "load")
 
 
-def streamed(spark: SparkSession, folder: Path, text: str, files_per_batch: int = 1, **options: Any) -> DataFrame:
-    """The change stream of a query, so many files a batch; the files follow each other in time."""
-    reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", files_per_batch)
-    frame = reader.format(form_of(folder)).load(str(folder))
-    return query(text, machine_events(frame, disorder=0), **options)
+def bounded(spark: SparkSession, folder: Path, text: str, *, direct: bool = True, **options: Any) -> DataFrame:
+    """The result of a query over all files at once, which the workers read, or Spark."""
+    form = form_of(folder)
+    if direct:
+        given = files(spark, folder, SCHEMA, format=form, **HEADER, attributes=ATTRIBUTES)
+    else:
+        given = events(spark.read.schema(SCHEMA).format(form).load(str(folder)), **HEADER, attributes=ATTRIBUTES)
+    return query(named(text), given, **options)
+
+
+def streamed(spark: SparkSession, folder: Path, text: str, *, direct: bool = True, **options: Any) -> DataFrame:
+    """The change stream of a query, a file a batch; the files follow each other in time."""
+    form = form_of(folder)
+    how: dict[str, Any] = {**HEADER, "attributes": ATTRIBUTES, "disorder": 0}
+    if direct:
+        given = files(spark, folder, SCHEMA, format=form, streaming=True, files_per_batch=1, **how)
+    else:
+        reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+        given = events(reader.format(form).load(str(folder)), **how)
+    return query(named(text), given, **options)
 
 
 def counted_bounded(frame: DataFrame) -> Ran:
