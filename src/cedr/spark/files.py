@@ -23,6 +23,7 @@ from cedr.spark.events import DataFrame, Events, EventSource, events
 from cedr.spark.layout import FileForm, Layout
 from cedr.spark.splitting import Split
 
+_LISTED: Final = "path string, modificationTime timestamp, length long, content binary"
 _FORMS: Final = ("csv", "parquet")
 _HEADER: Final = {
     "type": "type",
@@ -100,7 +101,8 @@ def files(
     if form is None or urlparse(fspath(path)).scheme not in ("", "file"):
         return found
     if streaming:
-        listed = session.readStream.format("binaryFile").options(**options).load(fspath(path)).select("path")
+        reader = session.readStream.format("binaryFile").schema(_LISTED).options(**options)
+        listed = reader.load(fspath(path)).select("path")
     else:
         names = sorted(frame.inputFiles())
         if not names or any(not name.startswith("file:") for name in names):

@@ -17,6 +17,7 @@ from cedr.spark.layout import Layout
 from cedr.spark.measuring import measured
 from cedr.spark.output import dead_letters, header_read, said
 from cedr.spark.pack import packed, unpacked
+from cedr.spark.segments import tight
 
 
 class Work(NamedTuple):
@@ -70,7 +71,7 @@ def work(bucket: Bucket, todo: Work, layout: Layout) -> Done:
             told = packed(_table(dead_letters(layout, letters, step.time))) if letters and layout.letters else None
             found.append({"said": blob, "letters": told, **measured(of, measures, changes, guarantee, len(letters))})
         heard = [[*who, *when] for who, when in bucket.heard.items()]
-        return Done(uuid.uuid4().hex, step.time, found, pipeline.state(), heard)
+        return Done(uuid.uuid4().hex, step.time, found, tight(pipeline.state()), heard)
 
 
 def _table(batch: pa.RecordBatch) -> pa.Table:
