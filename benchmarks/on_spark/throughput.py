@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from benchmarks.expected import CIDR07, FIRST, Tally, cidr07_tally, first_tally
 from benchmarks.files import Files
 from benchmarks.measuring import Showing
+from benchmarks.on_spark import nothing
 from benchmarks.on_spark.ours import (
     PAYLOAD,
     Cost,
@@ -33,6 +34,8 @@ RATE = 1.2
 """Million events a second, bounded."""
 TIMES = 12.0
 """Faster than the query by hand."""
+BY_SPARK, NOTHING_AT_ALL = "nothing, read by Spark", "nothing"
+NOTHING = {False: (nothing_bounded, nothing.bounded), True: (nothing_streaming, nothing.streaming)}
 QUERIES = {"FIRST": FIRST, "CIDR07": CIDR07}
 
 
@@ -63,8 +66,8 @@ class Case:
     run: Callable[[], tuple[Cost, bool]]
 
 
-def of_nothing(bench: Bench, run: Callable[..., Measured], form: str) -> Case:
-    """The pipeline that does nothing."""
+def of_nothing(bench: Bench, name: str, run: Callable[..., Measured], form: str) -> Case:
+    """A pipeline that does nothing."""
 
     def once() -> tuple[Cost, bool]:
         with costing() as cost:
@@ -72,16 +75,18 @@ def of_nothing(bench: Bench, run: Callable[..., Measured], form: str) -> Case:
         cost.seconds = found.seconds
         return cost, found.seen == bench.events
 
-    return Case("nothing", once)
+    return Case(name, once)
 
 
 def throughput(bench: Bench, *, streaming: bool) -> list[Row]:
     """Both formats and both queries, each beside nothing, round after round; then each once into files, to compare."""
     rows = []
     for form in ("parquet", "csv"):
-        cases = [of_nothing(bench, nothing_streaming if streaming else nothing_bounded, form)]
+        by_spark, by_workers = NOTHING[streaming]
+        cases = [of_nothing(bench, BY_SPARK, by_spark, form), of_nothing(bench, NOTHING_AT_ALL, by_workers, form)]
         for name in QUERIES:
-            cases += [_counting(bench, name, form, streaming=streaming, slim=slim) for slim in (False, True)]
+            for direct, slim in ((False, False), (True, False), (True, True)):
+                cases.append(_counting(bench, name, form, streaming=streaming, direct=direct, slim=slim))
         costs = _rounds(bench, cases, f"{'streaming' if streaming else 'bounded'}, {form}")
         rows += [_row(bench, case, form, costs, bounded=not streaming) for case in cases]
         for name in QUERIES:
@@ -92,18 +97,19 @@ def throughput(bench: Bench, *, streaming: bool) -> list[Row]:
     return rows
 
 
-def _counting(bench: Bench, name: str, form: str, *, streaming: bool, slim: bool) -> Case:
+def _counting(bench: Bench, name: str, form: str, *, streaming: bool, direct: bool, slim: bool) -> Case:
     """A query into a sink that keeps nothing; all columns of the result, or those of the pairs alone."""
     expected = bench.expected(name).count
     columns = _columns(streaming=streaming) if slim else None
 
     def once() -> tuple[Cost, bool]:
         make = streamed if streaming else bounded
-        frame = make(bench.spark, bench.folder(form), QUERIES[name], columns=columns)
+        frame = make(bench.spark, bench.folder(form), QUERIES[name], direct=direct, columns=columns)
         ran = counted_stream(frame) if streaming else counted_bounded(frame)
         return ran.cost, ran.rows == expected
 
-    return Case(f"{name}, {'the pairs' if slim else 'all columns'}", once)
+    how = "" if direct else ", read by Spark"
+    return Case(f"{name}, {'the pairs' if slim else 'all columns'}{how}", once)
 
 
 def _columns(*, streaming: bool) -> list[str]:
@@ -167,11 +173,11 @@ def _middle(costs: list[Cost]) -> Cost:
 
 def _row(bench: Bench, case: Case, form: str, costs: dict[str, tuple[Cost, bool]], *, bounded: bool) -> Row:
     cost, right = costs[case.name]
-    nothing = costs["nothing"][0]
+    beside = costs[BY_SPARK if case.name.endswith(BY_SPARK.partition(", ")[2]) else NOTHING_AT_ALL][0]
     row = _figures(bench, case.name, form, cost, right=right)
-    if case.name == "nothing":
+    if case.name in (BY_SPARK, NOTHING_AT_ALL):
         return {**row, "share of nothing": None, "by CPU": None, "limit": None, "verdict": ""}
-    share, by_cpu = _ratio(nothing.seconds, cost.seconds), _ratio(nothing.cpu, cost.cpu)
+    share, by_cpu = _ratio(beside.seconds, cost.seconds), _ratio(beside.cpu, cost.cpu)
     enough = _at_least(share, SHARE)
     if bounded and row["million events/s"] < RATE:
         enough = "over"
