@@ -1,7 +1,7 @@
 """The same by CEDR on Spark: ``python -m benchmarks.peers.cedr_on_spark CSV OUT CORES``; prints seconds as JSON.
 
-What it takes to start includes the query over one file: a Flink or a DuckDB is compiled when it starts, a Spark only has
-its workers, with our kernels in them, when something has run.
+What it takes to start includes the query over some files: a Spark has its workers, with our kernels in them, only when
+something has run.
 """
 
 from __future__ import annotations
