@@ -119,6 +119,7 @@ class Crashes:
         for each in self.orders:
             (self._deaths / each).touch()
         self._end = time.monotonic() + self.seconds
+        self._orphans: list[int] = []
 
     def run(self) -> Iterator[dict[str, Any]]:
         """Each kill as it was.  Raises ``RuntimeError`` if the job fails by itself."""
@@ -139,6 +140,7 @@ class Crashes:
                 process.kill()
             yield from self._workers_killed()
             if done or self._finished(process):
+                kill(*(pid for pid in self._orphans if "daemon" in command(pid)))
                 return
 
     @property
@@ -170,16 +172,16 @@ class Crashes:
         workers = [pid for pid in descendants(process.pid) if "daemon" in command(pid)]
         kill(process.pid, *(pid for pid in descendants(process.pid) if not orphans or pid not in workers))
         process.wait(60)
+        self._orphans += workers  # they end when they notice
         yield self._row("driver" if orphans else "driver and workers", place, batch)
-        kill(*workers)
 
     def _chosen(self, first: int) -> tuple[str, int]:
         """Where the driver dies next; where that is drawn, so are deaths of workers before it."""
         if self.places is not None:
             return self.places.pop(0)
-        place, batch = self._random.choice(DRIVER), first + self._random.choice((0, 1, 1, 2))
+        place, batch = self._random.choice(DRIVER), first + self._random.choice((0, 1, 2, 2, 3))
         left = self.kills - len(self.table) - 1
-        for _ in range(min(left, self._random.choice((0, 1, 1, 2)))):
+        for _ in range(min(left, self._random.choice((1, 2, 2, 3)))):  # a task is tried four times
             order = f"{self._random.choice(PLACES)}@{self._random.randint(first, batch)}"
             (self._deaths / order).touch()
         return place, batch
