@@ -62,6 +62,7 @@ ELSEWHERE: Mapping[str, str] = {
     "no-messages": "a warning: no message has a type that the query names",
     "types-not-declared": "a note: without declared types, names are not checked",
     "cannot-read": "a file is not there, or cannot be read",
+    "unreadable-file": "a file of events among others cannot be read as what it should be",
     "cannot-write": "a file cannot be written",
     "already-there": "a file or folder that is to be written is there; it is not written over unasked",
     "bad-count": "fewer events, machines or messages than one were asked for, or too many",
