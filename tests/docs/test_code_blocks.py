@@ -113,7 +113,7 @@ def marked(path: Path) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", map(marked, pages()))
+@pytest.mark.parametrize("path", [marked(path) for path in pages()])
 def test_every_block_of_the_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     page = Page(tmp_path)

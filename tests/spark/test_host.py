@@ -68,3 +68,17 @@ def test_what_does_not_run_live_is_refused_before_it_starts(spark: SparkSession)
     assert spark is not None
     with pytest.raises(HostError, match="not-live"):
         evaluate(EXAMPLES / "trades.cedr", EXAMPLES / "trades.jsonl", host="spark")
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_version_with_another_key_closes_the_one_before() -> None:
+    """R4, R9: versions of one event belong together though their keys would go to different buckets."""
+    text = """TYPE A (key INTEGER) REVISABLE; TYPE B (key INTEGER);
+    EVENT Q WHEN UNLESS(A AS a, B AS b, 5) WHERE {a.key = b.key} OUTPUT a.key AS key"""
+    versions = [
+        {"insert": {"type": "A", "id": "a", "vs": 10, "os": time, "payload": {"key": key}}}
+        for time, key in ((1, 1), (2, 2), (3, 3), (4, 4))
+    ]
+    ours, oracle = (evaluate(text, versions, host=host) for host in ("spark", "oracle"))
+    assert ours.to_dicts() == oracle.to_dicts()
+    assert len(ours.rows) == 1

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-import pyarrow as pa
 from pyspark.sql import types as st
-from pyspark.sql.pandas.types import to_arrow_type
 
 from cedr.model.schema import DataType
 
@@ -59,11 +57,6 @@ def ours(of: st.DataType) -> DataType | None:
 def sparks(of: DataType) -> st.DataType | None:
     """The Spark type of a computed output; None where values are of no single type."""
     return _SPARKS.get(of)
-
-
-def arrows(of: st.DataType) -> pa.DataType:
-    """The Arrow type in which Spark takes a column from Python."""
-    return to_arrow_type(of)
 
 
 def fits(column: st.DataType, declared: DataType) -> bool:

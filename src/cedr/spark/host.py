@@ -97,7 +97,14 @@ def as_events(
         rows[name].append(_row(message, event, known[name], number))
     frames = {name: session.createDataFrame(rows[name], _schema(of)) for name, of in known.items()}
     columns = {name: f"${name}" for name in _HEADER}
-    return events(frames, **columns, attributes=None, stable_key=True)
+    return events(frames, **columns, attributes=None, stable_key=_keeps_payloads(messages))
+
+
+def _keeps_payloads(messages: Iterable[Message]) -> bool:
+    """Whether no version of an event has another payload than the others, so that none can have another key."""
+    seen: dict[tuple[str, str], Payload] = {}
+    inserted = (message.event for message in messages if isinstance(message, Insert))
+    return all(seen.setdefault(event.reference, event.payload) == event.payload for event in inserted)
 
 
 def _row(message: Message, event: Event | None, of: EventType, number: int) -> tuple[Any, ...]:

@@ -30,6 +30,14 @@ MEASURES: Final = ("of", "level", *_SUMS, "longest_held", "guarantee")
 COLUMNS: Final = "of int, level string, " + ", ".join(f"{name} long" for name in MEASURES[2:])
 
 
+_NAME: Final = "cedr "
+
+
+def metric_name(layout: Layout) -> str:
+    """The name under which Spark reports the measures of a query."""
+    return _NAME + layout.query.name
+
+
 def measured(of: int, measures: Measures, changes: Changes, guarantee: Time, letters: int) -> dict[str, Any]:
     """The measures of one level of one bucket; inserts, retractions and dead letters are those of the batch."""
     return {
@@ -63,3 +71,23 @@ def observed(layout: Layout) -> list[Any]:
         found.append(F.min(own("guarantee")).alias(f"guarantee{suffix}"))
         found.append(F.max(own("level")).alias(f"level{suffix}"))
     return found
+
+
+def status(running: Any) -> dict[str, Any]:
+    """Where a running query stands: the newest measures that Spark has reported of it; empty before the first batch.
+
+    ``running`` is what ``writeStream.start()`` gave.  A batch without input reports nothing, and is passed over.
+    """
+    for progress in reversed(running.recentProgress):
+        for name, row in progress["observedMetrics"].items():
+            found = _named(row.asDict())
+            if name.startswith(_NAME) and found.get("received") is not None:
+                return {"query": name.removeprefix(_NAME), "batch": progress["batchId"], **found}
+    return {}
+
+
+def _named(row: dict[str, Any]) -> dict[str, Any]:
+    """Metrics by name; Spark Connect gives them as values beside their schema."""
+    if row.keys() == {"values", "schema"}:
+        return {field["name"]: value for field, value in zip(row["schema"]["fields"], row["values"], strict=True)}
+    return row

@@ -21,7 +21,7 @@ from cedr.spark.bucket import Bucket, Packed
 from cedr.spark.events import DataFrame
 from cedr.spark.holding import HOLDER, asked
 from cedr.spark.layout import Layout
-from cedr.spark.measuring import COLUMNS, MEASURES, observed
+from cedr.spark.measuring import COLUMNS, MEASURES, metric_name, observed
 from cedr.spark.pack import unpacked
 from cedr.spark.planning import Planned
 from cedr.spark.record import Record
@@ -37,7 +37,7 @@ def stand(planned: Planned, frame: DataFrame) -> DataFrame:
     layout = planned.layout
     clock = "ProcessingTime" if _waits(layout) else "None"  # with it Spark makes batches also when nothing comes
     steps = frame.groupBy("token").transformWithStateInPandas(Standing(layout), _SAID, "Append", clock)
-    return steps.observe(f"cedr {layout.query.name}", *observed(layout)).mapInArrow(Unpack(layout), planned.schema)
+    return steps.observe(metric_name(layout), *observed(layout)).mapInArrow(Unpack(layout), planned.schema)
 
 
 class Standing(StatefulProcessor):
