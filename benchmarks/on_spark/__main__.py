@@ -43,11 +43,15 @@ def main() -> None:
         }
         chosen = given["only"] or list(known)
         _warm(bench)
-        tables = {title: measure() for name, (title, measure) in known.items() if name in chosen}
+        tables: dict[str, Rows] = {}
+        for name in chosen:
+            title, measure = known[name]
+            tables[title] = measure()
+            print_tables(console, {title: tables[title]})
+            loads = {"load average before": load[0], "load average after": os.getloadavg()[0]}
+            path = keep("spark", tables, {**given, **loads})  # after each: the next one may take long
         bench.spark.stop()
-    print_tables(console, tables)
-    loads = {"load average before": load[0], "load average after": os.getloadavg()[0]}
-    console.print(f"kept in {keep('spark', tables, {**given, **loads})}; load average {load[0]:.1f} before")
+    console.print(f"kept in {path}; load average {load[0]:.1f} before, {os.getloadavg()[0]:.1f} after")
 
 
 def _warm(bench: Bench) -> None:

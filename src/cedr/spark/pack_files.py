@@ -94,7 +94,7 @@ class PackFiles:
 
     def _parquet(self, path: str, needed: list[str], types: dict[str, pa.DataType]) -> Iterator[Any]:
         kind = self._form.header["type"]
-        with pa_parquet.ParquetFile(path, read_dictionary=[kind]) as file:
+        with pa_parquet.ParquetFile(path, read_dictionary=[kind], coerce_int96_timestamp_unit="us") as file:
             missing = [name for name in needed if name not in file.schema_arrow.names]
             if missing:
                 message = f'there is no column "{missing[0]}"'
@@ -102,18 +102,15 @@ class PackFiles:
             for batch in file.iter_batches(_ROWS, columns=needed, use_threads=False):
                 columns = {name: batch.column(name) for name in needed}
                 yield {
-                    name: column
-                    if name == kind and pa.types.is_dictionary(column.type)
-                    else self._fitted(column, types[name])
+                    name: column if pa.types.is_dictionary(column.type) else self._fitted(column, name, types[name])
                     for name, column in columns.items()
                 }
 
-    def _fitted(self, column: Any, of: pa.DataType) -> Any:
-        if column.type == of:
-            return column
-        if pa.types.is_timestamp(of) and pa.types.is_timestamp(column.type) and column.type.tz:
-            return column.cast(pa.timestamp("us", "UTC"))
-        return column.cast(of)
+    def _fitted(self, column: Any, name: str, of: pa.DataType) -> Any:
+        """A column in the type that was declared; in Parquet an instant without a zone is in UTC, as Spark has it."""
+        if self._form.types[name] == "timestamp" and pa.types.is_timestamp(column.type):
+            return column.cast(pa.timestamp("us", column.type.tz)).cast(pa.timestamp("us", "UTC"))
+        return column if column.type == of else column.cast(of)
 
     # -- the columns that travel --------------------------------------------------------------------------------------
 
