@@ -6,8 +6,10 @@ ahead of the query and removed after it, so that the disk does not follow the nu
 the resident memory of the JVM and of every Python worker is sampled.
 
 The bound on Python workers is stated before the run from what the query must remember: the events within its scope and
-the lag of guarantees, at ``ROW_BYTES`` each, and ``BASE`` for an interpreter with its libraries.  The JVM has a heap of
-``HEAP`` and as much again for RocksDB, Arrow and itself.
+the lag of guarantees, at ``ROW_BYTES`` each, and ``BASE`` for an interpreter with its libraries.  A row takes some 600
+bytes; tables are compacted when about half of them is forgotten, and then old and new ones stand side by side.
+The JVM has a heap of ``HEAP`` and as much again for RocksDB, Arrow and itself.  What has no bound is flat if the median
+of the last quarter is at most a tenth above that of the quarter before it: peaks are compactions, a leak lifts the rest.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -37,7 +40,7 @@ from cedr.model.time import MINUTE
 
 MEGABYTE = 1 << 20
 BASE = 500 * MEGABYTE
-ROW_BYTES = 600
+ROW_BYTES = 1_000
 HEAP = 1_024 * MEGABYTE
 BUCKETS = 2
 AHEAD = 3
@@ -230,7 +233,7 @@ def report(samples: Samples, flow: Flow) -> list[dict[str, Any]]:
 
 def _row(name: str, values: list[float], bound: float | None) -> dict[str, Any]:
     quarter = max(1, len(values) // 4)
-    before, after = max(values[-2 * quarter : -quarter] or values), max(values[-quarter:])
+    before, after = median(values[-2 * quarter : -quarter] or values), median(values[-quarter:])
     verdict = "flat" if after <= SLACK * before else "grows"
     if bound is not None:
         verdict = "ok" if max(values) <= bound else "over"

@@ -180,6 +180,8 @@ class Crashes:
         if self.places is not None:
             return self.places.pop(0)
         place, batch = self._random.choice(DRIVER), first + self._random.choice((0, 1, 2, 2, 3))
+        while reached(place, self._checkpoint, batch)():  # a batch that was torn before has left it behind
+            batch += 1
         left = self.kills - len(self.table) - 1
         for _ in range(min(left, self._random.choice((1, 2, 2, 3)))):  # a task is tried four times
             order = f"{self._random.choice(PLACES)}@{self._random.randint(first, batch)}"
