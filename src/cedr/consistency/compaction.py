@@ -34,7 +34,7 @@ class Compaction:
         due = {id(table) for table in self._tables() if self._grown(table)}
         known = self._arrivals.known
         for stream, table in self._arrivals.tables.items():
-            if len(table) <= 2 * known(stream) + self.spare:  # most of it is still known
+            if len(table) <= 2 * known(stream) + self.spare // 4:  # most of it is still known
                 due.discard(id(table))
         if due:
             # a row that is kept must not refer to one that is dropped: what refers to a table is compacted with it
