@@ -30,7 +30,7 @@ PYTEST := $(BIN)/python -m pytest
 COVERED := model expression language plan semantics
 COVERAGE_LEAST := 95
 
-.PHONY: help setup demo test check fmt lint types layers unit props thorough exhaustive coverage spark golden bench bench-peers profile soak soak-spark kills docs docs-check lock java hooks clean
+.PHONY: help setup demo test check fmt lint types layers unit props thorough exhaustive coverage spark golden bench bench-peers bench-spark profile soak soak-spark kills docs docs-check lock java hooks clean
 
 help: ## list the targets
 	@echo "Usage: make TARGET [ARGS='more arguments for the tool']"
@@ -44,7 +44,7 @@ $(READY): requirements.lock pyproject.toml tools/setup.sh
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" tools/setup.sh
 	@touch $@
 
-demo: $(READY) ## run the paper's example query and print its tables
+demo: $(READY) ## the paper's query on Spark, three levels side by side (ARGS='--host local' without Spark)
 	@$(WITH_JAVA) $(BIN)/cedr demo $(ARGS)
 
 # Not `check coverage`: the run with coverage holds all the fast tests already.
@@ -89,7 +89,7 @@ coverage: $(READY) ## all tests but Spark and browser; each core folder has its 
 	done
 
 spark: $(READY) ## the tests that start Spark; a Java is brought where there is none
-	@$(WITH_JAVA) HYPOTHESIS_PROFILE=check $(PYTEST) -q -m spark $(ARGS)
+	@$(WITH_JAVA) HYPOTHESIS_PROFILE=check $(PYTEST) -q -n 0 -m spark $(ARGS)
 
 golden: $(READY) ## rewrite the golden files; then read the difference line by line
 	@CEDR_GOLDEN=rewrite $(PYTEST) -q -n 0 -m "$(FAST)" --ignore tests/docs --ignore tests/repo $(ARGS)
@@ -100,6 +100,9 @@ bench: $(READY) ## the benchmarks, results as JSON (ARGS='runtime --events 50000
 
 bench-peers: $(READY) ## the same query by Flink SQL and DuckDB, in an environment of their own (ARGS='--events 500000')
 	@$(WITH_JAVA) $(BIN)/python -m benchmarks.peers $(ARGS)
+
+bench-spark: $(READY) ## the Spark host beside pipelines that do nothing and the query by hand (ARGS='--events 500000 --only bounded')
+	@$(WITH_JAVA) $(BIN)/python -m benchmarks.on_spark $(ARGS)
 
 profile: $(READY) ## where the time of one benchmark goes (ARGS="--case 'FIRST, one batch'")
 	@$(BIN)/python -m benchmarks.profile_runtime $(ARGS)

@@ -9,7 +9,7 @@ The bound on Python workers is stated before the run from what the query must re
 the lag of guarantees, at ``ROW_BYTES`` each, and ``BASE`` for an interpreter with its libraries.  A row takes some 600
 bytes; tables are compacted when about half of them is forgotten, and then old and new ones stand side by side.
 The JVM has a heap of ``HEAP`` and as much again for RocksDB, Arrow and itself.  What has no bound is flat if the median
-of the last quarter is at most a tenth above that of the one before it: peaks are compactions, a leak lifts the rest.
+of the last quarter is at most a tenth above that of the quarter before: peaks are compactions, a leak lifts the rest.
 """
 
 from __future__ import annotations

@@ -132,8 +132,8 @@ def _processor() -> Any:
 def nothing_bounded(spark: SparkSession, folder: Path, buckets: int = CORES) -> Measured:
     """Read, pack, shuffle, unpack, nothing: over all files at once."""
     events = _read(spark.read.schema(SCHEMA), folder)
-    blobs = events.mapInArrow(_packing(_tokens(spark, buckets)), BLOBS)
-    unpacked = blobs.repartition(buckets, "bucket").mapInArrow(_unpacking(), "seen long")
+    blobs = events.mapInArrow(packing(tokens_of(spark, buckets)), BLOBS)
+    unpacked = blobs.repartition(buckets, "bucket").mapInArrow(unpacking(), "seen long")
     counted = Observation("counted")
     start = perf_counter()
     unpacked.observe(counted, F.sum("seen").alias("seen")).write.format("noop").mode("overwrite").save()
@@ -145,9 +145,9 @@ def nothing_streaming(
 ) -> Measured:
     """The same as a stream, through a stateful operator with one group a bucket and no state of its own."""
     events = _streamed(spark, folder, files_per_batch)
-    blobs = events.mapInArrow(_packing(_tokens(spark, buckets)), BLOBS).groupBy("bucket")
+    blobs = events.mapInArrow(packing(tokens_of(spark, buckets)), BLOBS).groupBy("bucket")
     if operator == "transformWithStateInPandas":
-        unpacked = blobs.transformWithStateInPandas(_idle(), "seen long", "Append", "None")
+        unpacked = blobs.transformWithStateInPandas(idle(), "seen long", "Append", "None")
     else:
         unpacked = blobs.applyInPandasWithState(_idle_by_group(), "seen long", "seen long", "append", "NoTimeout")
     counted = unpacked.observe("counted", F.sum("seen").alias("seen"))
@@ -158,7 +158,7 @@ def nothing_streaming(
     return Measured(seconds, Tally(), sum(count or 0 for count in counts))
 
 
-def _packing(tokens: list[int]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def packing(tokens: list[int]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Rows of a task become one Arrow blob for each bucket, every half million rows."""
 
     def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -192,7 +192,7 @@ def _packing(tokens: list[int]) -> Callable[[Iterator[pa.RecordBatch]], Iterator
     return pack
 
 
-def _unpacking() -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def unpacking() -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Blobs become columns again; one row says how many there were."""
 
     def unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -207,7 +207,7 @@ def _unpacking() -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch
     return unpack
 
 
-def _idle() -> Any:
+def idle() -> Any:
     """A processor that unpacks and does nothing."""
     import pandas as pd
     from pyspark.sql.streaming.stateful_processor import StatefulProcessor
@@ -247,7 +247,7 @@ def _idle_by_group() -> Any:
     return idle
 
 
-def _tokens(spark: SparkSession, buckets: int) -> list[int]:
+def tokens_of(spark: SparkSession, buckets: int) -> list[int]:
     """A number for each bucket such that Spark's hash sends each to a partition of its own."""
     numbers = spark.range(64 * buckets).select(F.col("id").cast("int").alias("token"))
     placed = numbers.select("token", F.pmod(F.hash("token"), F.lit(buckets)).alias("partition"))

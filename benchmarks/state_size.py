@@ -44,7 +44,7 @@ def state_sizes(sizes: Sizes, showing: Showing) -> list[dict[str, Any]]:
     large = draw.machines(sizes.large, keys, span=SPAN, seed=11)
     small = large.take(large.key % every == 0)
     probes = probe_events(keys, every, sizes.large)
-    expected = first_tally(_joined(small, probes))
+    expected = first_tally(joined(small, probes))
     feed = batches(probes, PROBE, closing=-1)
     rows = []
     for level in (STRONG, MIDDLE):
@@ -110,7 +110,8 @@ def _row(what: str, level: ConsistencyLevel, large: Probed, small: Probed, *, ri
     }
 
 
-def _joined(first: Machines, second: Machines) -> Machines:
+def joined(first: Machines, second: Machines) -> Machines:
+    """One after the other."""
     names = ("kind", "key", "vs", "serial", "arrival")
     columns = (np.concatenate([getattr(first, name), getattr(second, name)]) for name in names)
     return Machines(*columns, max(first.delay, second.delay), max(first.end, second.end))

@@ -47,8 +47,17 @@ def duckdb(csv: Path, out: Path) -> Finding:
     return _other(HERE / "duckdb_asof.py", csv, out)
 
 
+def cedr_on_spark(csv: Path, out: Path) -> Finding:
+    """CEDR on Spark, bounded, in a session of its own that has run the query once on one file."""
+    command = [sys.executable, "-m", "benchmarks.peers.cedr_on_spark", csv, out, str(CORES)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"peers: CEDR failed\n{done.stdout}{done.stderr}")
+    return Finding(**json.loads(done.stdout.splitlines()[-1]))
+
+
 FLINK = "Flink SQL, MATCH_RECOGNIZE"
-CONTESTANTS: dict[str, Contestant] = {FLINK: flink, "DuckDB, as-of join": duckdb}
+CONTESTANTS: dict[str, Contestant] = {FLINK: flink, "DuckDB, as-of join": duckdb, "CEDR on Spark": cedr_on_spark}
 
 
 def found_in(out: Path) -> Tally:

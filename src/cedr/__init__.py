@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from cedr.spark.events import Events as Events
     from cedr.spark.events import events as events
     from cedr.spark.failures import failure as failure
+    from cedr.spark.files import files as files
     from cedr.spark.measuring import status as status
     from cedr.spark.query import dead_letters as dead_letters
     from cedr.spark.query import query as query
@@ -149,6 +150,7 @@ _MODULES = {
     "cedr.spark.control": ("Control",),
     "cedr.spark.events": ("Events", "events"),
     "cedr.spark.failures": ("failure",),
+    "cedr.spark.files": ("files",),
     "cedr.spark.measuring": ("status",),
     "cedr.spark.query": ("dead_letters", "query"),
 }

@@ -92,7 +92,7 @@ def test_symbols_survive_any_locale(locale: str) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        ["demo"],
+        ["demo", "--host", "local"],
         ["eval", "trades.cedr", "--messages", "trades.jsonl", "--changes"],
         ["trace", "trades.cedr", "--messages", "trades.jsonl"],
     ],

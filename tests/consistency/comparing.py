@@ -44,6 +44,8 @@ class Course:
     times: Sequence[Time] | None = None
     """The CEDR times of the steps; 1, 2 and so on without."""
     providers: tuple[str, ...] = ()
+    compacts: bool = False
+    """Tables are compacted as soon as there is something to drop, each for itself."""
 
     def time(self, number: int) -> Time:
         return number + 1 if self.times is None else self.times[number]
@@ -65,6 +67,13 @@ def compare(
     _Comparison(plan, found, catalog, batches, course).run()
 
 
+def _made(plan: Node, levels: Sequence[ConsistencyLevel], catalog: Catalog, course: Course) -> Pipeline:
+    pipeline = Pipeline(plan, levels, catalog, course.providers)
+    if course.compacts:
+        pipeline.compaction.spare = 0
+    return pipeline
+
+
 class _Comparison:
     def __init__(
         self,
@@ -76,7 +85,7 @@ class _Comparison:
     ) -> None:
         self.catalog, self.batches, self.course = catalog, batches, course
         self.references = [Reference(plan, level, catalog, course.providers) for level in levels]
-        self.fresh = lambda: Pipeline(plan, levels, catalog, course.providers)
+        self.fresh = lambda: _made(plan, levels, catalog, course)
         self.pipeline = self.fresh()
         self.expected: list[list[list[Change]]] = []
         self.segments: dict[str, bytes] = {}

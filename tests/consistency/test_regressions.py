@@ -108,6 +108,32 @@ def test_a_version_behind_the_memory_still_closes_an_earlier_one() -> None:
     same("ANY(A x, B y)", "A a9 4 / B b1 1..2 @4 / A a8 4 / B b1 4..4 @2", catalog=REVISABLE)
 
 
+@pytest.mark.parametrize("tail", ["", " WHERE CorrelationKey(k, EQUAL)"], ids=["", "keyed"])
+@pytest.mark.parametrize("arrived", ["A a0 1 / B b1 2 / A a2 3 / B b3 4", "B b3 4 / A a2 3 / A a0 1 / B b1 2"])
+def test_the_first_of_the_first_parameter_is_chosen_among_all(arrived: str, tail: str) -> None:
+    """Reading: R25: each FIRST is judged by itself, also where the last parameter is FIRST too."""
+    same(f"SEQUENCE(FIRST A x, FIRST B y, 10){tail}", arrived)
+
+
+LEFT_BEHIND = (
+    ("UNLESS(B x, A y, 1, 3)", "B b4 3 / B b5 4 / guarantee 5 / B b7 7 / guarantee 9"),
+    ("SEQUENCE(UNLESS(A x, B y, 2), B z, 10)", "A a1 1 / guarantee 5 / B b7 7 / guarantee 9"),
+    ("SEQUENCE(SEQUENCE(A x, A w, 2), B z, 10)", "A a1 1 / A a2 2 / guarantee 7 / B b9 9 / guarantee 12"),
+    ("SEQUENCE(A x, LAST B y, 10)", "A a1 1 / A a4 4 / B b5 5 / B b9 9 / guarantee 12 / guarantee 20"),
+    ("SEQUENCE(A x, UNLESS(B y, A z, 1, 3), 10)", "A a1 1 / B b4 4 / guarantee 6 / guarantee 12"),
+)
+
+
+@pytest.mark.parametrize("level", [STRONG, MIDDLE, WEAK], ids=str)
+@pytest.mark.parametrize(("pattern", "arrived"), LEFT_BEHIND)
+def test_what_is_final_and_still_asked_for_comes_back_after_a_restart(
+    pattern: str, arrived: str, level: ConsistencyLevel
+) -> None:
+    """Reading: R37: nested scopes add up; a row that is final may wait to be said, or for what follows it."""
+    for step in range(arrived.count("/")):
+        same(pattern, arrived, (level,), Course(saved={step}, restarts={step}))
+
+
 AGAIN = (
     ("UNLESS(SEQUENCE(A x, B y, 6), A z, 5)", "A a0 1 / B b1 5 / guarantee 6 / B b9 20 / guarantee 19"),
     ("UNLESS(SEQUENCE(A x, B y, 6), A z, 5)", "A a0 1 / B b1 5 / guarantee 8 / A a2 9 / guarantee 19"),

@@ -49,6 +49,7 @@ PAIRS = (
     "SEQUENCE(A x, FIRST B y, 2)",
     "SEQUENCE(A x, LAST B y, 2)",
     "SEQUENCE(LAST A x, FIRST A y, 3)",
+    "SEQUENCE(FIRST A x, FIRST B y, 3)",
     "SEQUENCE(FIRST A x CONSUME, B y CONSUME, 3)",
     "SEQUENCE(A x CONSUME, FIRST B y, 3)",
     "SEQUENCE(A x, A y CONSUME, 3)",

@@ -1,4 +1,4 @@
-"""``cedr demo``: the example of the paper on hand-made events, then the story of Figure 2.
+"""``cedr demo``: on Spark, or without it the example of the paper on hand-made events and the story of Figure 2.
 
 Paper: Section 3.1 (CIDR07_Example), Section 4 (Figure 2).  All that is shown is computed here and now.
 """
@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import sys
 from importlib.resources import files
+from importlib.util import find_spec
 from io import BytesIO
 
+import typer
+
+from cedr.cli.reporting import say
 from cedr.cli.show import show
 from cedr.connect.messages import MessageFile, read_stream
 from cedr.connect.tables import changes_table, messages_table, rows_table
+from cedr.evaluation.engines import unknown_host
 from cedr.evaluation.run import evaluate
 
 _EXAMPLES = files("cedr.cli") / "examples"
@@ -27,10 +32,28 @@ _COMMENT = """
 9  The provider guarantees that all up to 23:59 has arrived: this is final."""
 
 
-def show_demo() -> None:
-    """Print the two stories."""
+def show_demo(host: str, scale: dict[str, int]) -> None:
+    """The demo on Spark, or the two stories that need none; ``scale`` says how much happens on Spark."""
+    if host not in ("spark", "local"):
+        raise unknown_host(host, ("spark", "local"))
+    missing = _missing() if host == "spark" else ""
+    if host == "spark" and not missing:
+        from cedr.cli.demo_spark import show_spark_demo
+
+        raise typer.Exit(show_spark_demo(scale))
+    if missing:
+        say(f"note: {missing}; this is the small story, on the host local")
     _machines()
     _figure_2()
+
+
+def _missing() -> str:
+    """What the demo on Spark needs and does not find."""
+    if find_spec("pyspark") is None:
+        return "pyspark is not installed (the extra cedr[spark] brings it)"
+    from cedr.spark.java import LEAST, find_java
+
+    return "" if find_java() is not None else f"Spark needs Java {LEAST} or newer, and there is none"
 
 
 def _machines() -> None:

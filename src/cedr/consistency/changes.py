@@ -6,6 +6,7 @@ or for columns.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -59,14 +60,14 @@ class Changes:
         self.retractions = len(spoken.rows) - self.inserts
         self._changes: list[Change] | None = None
         self._arrow: pa.RecordBatch | None = None
-        self._past = False
+        self._read = self._past = False
 
     def __len__(self) -> int:
         return self.inserts + self.retractions + (self.guarantee is not None)
 
     def keep(self) -> None:
         """Make events and columns now, unless somebody has read one of the two: the tables are about to change."""
-        if self._changes is None and self._arrow is None and not self._past:
+        if self._changes is None and self._arrow is None and not (self._read or self._past):
             self.to_changes()
             self.to_arrow()
         self._past = True
@@ -103,17 +104,22 @@ class Changes:
         named_oe, named_ve = (None if end == KEPT else end for end in (new_oe, new_ve))
         return Change(Retract(key, named_oe, named_ve), self.cedr_time, event)
 
-    def to_arrow(self) -> pa.RecordBatch:
+    def to_arrow(self, header: Container[str] | None = None) -> pa.RecordBatch:
         """Inserts and retractions as columns: change, id, said, Vs, Ve, Os, Oe, Cs, Rt, contributors, then the payload.
 
-        The guarantee that leaves with them is ``guarantee``.
+        The guarantee that leaves with them is ``guarantee``.  Of the columns before the payload those that are not in
+        ``header`` are made as NULLs: IDs and contributors are the dear ones.
         """
         if self._arrow is None:
             self._check()
-            self._arrow = self._columns()
+            found = self._columns(header)
+            self._read = True
+            if header is not None:
+                return found
+            self._arrow = found
         return self._arrow
 
-    def _columns(self) -> pa.RecordBatch:
+    def _columns(self, header_names: Container[str] | None) -> pa.RecordBatch:
         spoken, relation = self._spoken, self._relation
         rows, n = spoken.rows, len(spoken.rows)
         reached = Reached(rows)
@@ -121,18 +127,20 @@ class Changes:
         vs, rt = header.vs.copy(), header.rt.copy()
         os = vs if header.os is header.vs else header.os.copy()
         oe, ve = self._ends(os, header.ve.copy())
-        columns = {
-            "change": pa.DictionaryArray.from_arrays(pa.array((~spoken.insert).view(np.int8)), _KINDS),
-            "id": relation.id_texts(reached),
-            "said": pa.array(spoken.said),
-            "Vs": pa.array(vs),
-            "Ve": pa.array(ve),
-            "Os": pa.array(os),
-            "Oe": pa.array(oe),
-            "Cs": pa.array(np.full(n, self.cedr_time)),
-            "Rt": pa.array(rt),
-            "contributors": contributor_lists(relation, reached),
+        made: dict[str, Callable[[], pa.Array]] = {
+            "change": lambda: pa.DictionaryArray.from_arrays(pa.array((~spoken.insert).view(np.int8)), _KINDS),
+            "id": lambda: relation.id_texts(reached),
+            "said": lambda: pa.array(spoken.said),
+            "Vs": lambda: pa.array(vs),
+            "Ve": lambda: pa.array(ve),
+            "Os": lambda: pa.array(os),
+            "Oe": lambda: pa.array(oe),
+            "Cs": lambda: pa.array(np.full(n, self.cedr_time)),
+            "Rt": lambda: pa.array(rt),
+            "contributors": lambda: contributor_lists(relation, reached),
         }
+        wanted = made if header_names is None else header_names
+        columns = {name: make() if name in wanted else pa.nulls(n) for name, make in made.items()}
         columns.update(relation.arrays(reached))
         return pa.RecordBatch.from_pydict(columns)
 

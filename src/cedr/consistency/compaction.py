@@ -22,25 +22,27 @@ _SPARE = 1 << 18
 
 
 class Compaction:
-    """Watches how much the tables hold: each is compacted when it is worth it, whatever the others do."""
+    """Watches how much the tables hold: each is compacted when it is worth it, with those that refer to it."""
 
     def __init__(self, arrivals: Arrivals, monitors: Sequence[Monitor]) -> None:
         self._arrivals, self._monitors = arrivals, monitors
         self._kept: dict[int, int] = {}
+        self.spare = _SPARE
 
     def run_if_due(self) -> None:
         """Compact the tables that have grown enough."""
         due = {id(table) for table in self._tables() if self._grown(table)}
         known = self._arrivals.known
         for stream, table in self._arrivals.tables.items():
-            if len(table) <= 2 * known(stream) + _SPARE:  # most of it is still known
+            if len(table) <= 2 * known(stream) + self.spare:  # most of it is still known
                 due.discard(id(table))
         if due:
-            self._run(due)
+            # a row that is kept must not refer to one that is dropped: what refers to a table is compacted with it
+            self._run(due.union(*(monitor.dataflow.concerned(due) for monitor in self._monitors)))
 
     def _grown(self, table: Table) -> bool:
         kept = self._kept.get(id(table), 0)
-        return len(table) > kept + max(kept, _SPARE)
+        return len(table) > kept + max(kept, self.spare)
 
     def run(self) -> None:
         """Compact all tables."""

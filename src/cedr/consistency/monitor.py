@@ -24,6 +24,7 @@ from cedr.plan.lifetimes import lifetime
 from cedr.plan.logical import Node, walk
 from cedr.runtime.dataflow import Dataflow
 from cedr.runtime.materialise import events_of
+from cedr.runtime.stage import Lines
 from cedr.runtime.table import Delta
 
 
@@ -47,6 +48,8 @@ class Monitor:
         self.inserts = self.retractions = self.guarantees = 0
         self.needed: dict[str, Time] = {}
         self._due: Time = BEGINNING
+        self._waiting: Time = FOREVER
+        """No row with Vs up to here waits to be said."""
         self._name = f"monitor/{name}"
         self._log = SaidLog(self.voice, f"said/{name}")
         self._before = b""
@@ -95,13 +98,15 @@ class Monitor:
             self.level, self.waiting = self.waiting, None
         return changes
 
-    def forget(self, *, resuming: bool = False) -> None:
+    def forget(self, *, begins: bool = False) -> None:
         """Forget what can no longer bear on an output: by guarantees (R37) and by M (R34)."""
         line = BEGINNING
         if self._line > BEGINNING and self._lifetime < FOREVER:
             line = plus(self._line, -self._lifetime - 1)
         ended = self._line if self._lifetime < FOREVER else BEGINNING
-        self.needed = self.dataflow.forget(self._settled(), line, ended, resuming=resuming)
+        lines = Lines(line, ended, self._waiting if begins else self.voice.before_waiting())
+        self._waiting = lines.waiting
+        self.needed = self.dataflow.forget(self._settled(), lines, begins=begins)
         self.voice.forget(self.dataflow.top.line)
 
     def _settled(self) -> Time:
@@ -125,6 +130,7 @@ class Monitor:
             "guarantee": self.guarantee,
             "line": self._line,
             "due": self._due,
+            "waiting_after": self._waiting,
             "spoken": self.spoken,
             "counts": [self.inserts, self.retractions, self.guarantees],
             "choices": [[list(map(list, stage)) for stage in self.dataflow.choices()]],
@@ -139,7 +145,8 @@ class Monitor:
         self.guarantee, self._line, self.spoken = written["guarantee"], written["line"], written["spoken"]
         self._due = written["due"]
         self.inserts, self.retractions, self.guarantees = written["counts"]
-        self.forget(resuming=True)
+        self._waiting = written["waiting_after"]
+        self.forget(begins=True)
         self.dataflow.resume(written["choices"][0])
         added = {stream: Delta(added=rows) for stream, rows in self.feed.live().items()}
         delta = self.dataflow.update(added)

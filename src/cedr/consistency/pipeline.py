@@ -51,7 +51,7 @@ class Pipeline:
         self._monitors = [
             Monitor(plan, level, self._arrivals, self._clock, str(number)) for number, level in enumerate(chosen)
         ]
-        self._compaction = Compaction(self._arrivals, self._monitors)
+        self.compaction = Compaction(self._arrivals, self._monitors)
         self._last: list[weakref.ref[Changes]] = []
 
     @property
@@ -69,7 +69,7 @@ class Pipeline:
         self._keep_changes()
         for monitor in self._monitors:
             monitor.trim()
-        self._compaction.run_if_due()
+        self.compaction.run_if_due()
         for monitor in self._monitors:
             monitor.begin(cedr_time)
         self._arrivals.receive(messages, cedr_time=cedr_time)
@@ -87,7 +87,7 @@ class Pipeline:
     def compact(self) -> None:
         """Drop from the tables what nobody holds; done now and then by itself."""
         self._keep_changes()
-        self._compaction.run()
+        self.compaction.run()
 
     def _keep_changes(self) -> None:
         """What the last step said may still be held by somebody who has not read it."""

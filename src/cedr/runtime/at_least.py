@@ -18,8 +18,8 @@ from cedr.runtime.composite import Composite, relation_of
 from cedr.runtime.expressions import Conjuncts
 from cedr.runtime.identity import Digests, made_in_order
 from cedr.runtime.inputs import Input
+from cedr.runtime.instances import Asked, Found, Shape
 from cedr.runtime.murmur_kernels import Words
-from cedr.runtime.pattern import Asked, Found, Shape
 from cedr.runtime.table import Mask, Rows, picked
 from cedr.runtime.times import earlier, later
 

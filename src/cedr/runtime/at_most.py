@@ -17,7 +17,8 @@ from cedr.runtime.composite import relation_of
 from cedr.runtime.fence import Candidate, Fence, passed
 from cedr.runtime.identity import Digests, MadeIds, made_in_order
 from cedr.runtime.inputs import Input
-from cedr.runtime.pattern import Asked, Found, PatternOperator, Shape
+from cedr.runtime.instances import Asked, Found, Shape
+from cedr.runtime.pattern import PatternOperator
 from cedr.runtime.relation import Reach
 from cedr.runtime.table import Mask, Rows, Table
 from cedr.runtime.times import earlier, later

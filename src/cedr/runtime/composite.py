@@ -18,9 +18,10 @@ from cedr.runtime.consumption import Consumption
 from cedr.runtime.expressions import Conjuncts
 from cedr.runtime.identity import Digests, MadeIds, Making, spelled_composites
 from cedr.runtime.inputs import Input
+from cedr.runtime.instances import Asked, Found
 from cedr.runtime.murmur_kernels import Words
 from cedr.runtime.parameters import Parameters
-from cedr.runtime.pattern import Asked, Found, PatternOperator
+from cedr.runtime.pattern import PatternOperator
 from cedr.runtime.relation import Reach, Relation, follow
 from cedr.runtime.table import Mask, Rows, Table
 from cedr.runtime.times import later

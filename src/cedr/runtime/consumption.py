@@ -16,8 +16,8 @@ from cedr.model.modes import Selection
 from cedr.model.time import BEGINNING, Time
 from cedr.plan.logical import Disjoint
 from cedr.runtime.expressions import compile_vector, to_values
+from cedr.runtime.instances import Asked, Found
 from cedr.runtime.parameters import Parameters
-from cedr.runtime.pattern import Asked, Found
 from cedr.runtime.relation import Frame, Relation
 from cedr.runtime.table import Rows
 

@@ -7,7 +7,6 @@ Paper: Section 5, Figure 7 (the operational module).  Readings: R32 (queries com
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,14 +26,16 @@ from cedr.runtime.codes import Codes
 from cedr.runtime.expressions import Conjuncts
 from cedr.runtime.grouping import Tuples, coded, key_of
 from cedr.runtime.inputs import Input
+from cedr.runtime.instances import Chosen
 from cedr.runtime.not_sequence import Not
 from cedr.runtime.open_ends import OpenEnds, reading_ends, shown_ends
 from cedr.runtime.operator import OWN, Operator, Size
-from cedr.runtime.pattern import Chosen, PatternOperator
+from cedr.runtime.pattern import PatternOperator
 from cedr.runtime.relation import Relation
 from cedr.runtime.row_by_row import RowByRow
 from cedr.runtime.select import Select, Slice
 from cedr.runtime.sequence import Sequence as SequenceOperator
+from cedr.runtime.stage import Lines, Stage
 from cedr.runtime.table import Delta, Rows, Table, each_once, renumbered
 from cedr.runtime.unless import Unless, UnlessNth
 
@@ -50,21 +51,6 @@ _PATTERNS: dict[type[Node], Callable[[Any, Sequence[Input], Conjuncts], Any]] = 
     logical.Not: Not,
     logical.CancelWhen: CancelWhen,
 }
-
-
-@dataclass
-class Stage:
-    """An operator in its place: which stages feed it, and what it said last."""
-
-    node: Node
-    inputs: list[Stage]
-    relation: Relation
-    operator: Operator | None = None
-    open_ends: list[OpenEnds | None] = field(default_factory=list)
-    delta: Delta = field(default_factory=Delta)
-    settled: Time = BEGINNING
-    line: Time = BEGINNING
-    guarantee: Time = BEGINNING
 
 
 class Dataflow:
@@ -191,27 +177,26 @@ class Dataflow:
             stage.guarantee = min([least, *(plus(sync, -1) for sync in undecided if sync is not None)])
         return self.top.guarantee
 
-    def forget(self, guarantee: Time, line: Time, ended: Time, *, resuming: bool = False) -> dict[str, Time]:
+    def forget(self, guarantee: Time, lines: Lines, *, begins: bool = False) -> dict[str, Time]:
         """Forget what can no longer bear on an output: by the guarantee (R37) and by memory (R34).
 
-        By memory, rows of the output with Vs up to ``line`` do not matter, nor do those with Ve before ``ended``.
-        Gives for each event type up to which Vs its rows are not needed any more.  ``resuming``: nothing was evaluated
-        yet, so that also what is final must be, where somebody above needs it.
+        Gives for each event type up to which Vs its rows are not needed any more.  ``begins``: nothing was evaluated,
+        so that also what is final must be, where somebody above needs it.
         """
         for stage in self.stages:
             stage.settled = self._settled(stage, guarantee)
             stage.line = FOREVER
-        self.top.line = max(line, self.top.settled)
+        self.top.line = max(lines.forgotten, min(self.top.settled, lines.waiting))
         needed: dict[str, Time] = {}
         for stage in reversed(self.stages):
             if isinstance(stage.node, logical.Source):
                 name = stage.node.type.name
                 needed[name] = min(needed.get(name, FOREVER), max(stage.line, BEGINNING))
                 continue
-            below = [BEGINNING if resuming else part.settled for part in stage.inputs]
-            ends = ended if stage is self.top or self._of_output(stage) else BEGINNING
-            lines = [stage.line] if stage.operator is None else stage.operator.needs(below, stage.line, ends)
-            for part, until in zip(stage.inputs, lines, strict=True):
+            below = [BEGINNING if begins else part.settled for part in stage.inputs]
+            ends = lines.ended if stage is self.top or self._of_output(stage) else BEGINNING
+            wanted = [stage.line] if stage.operator is None else stage.operator.needs(below, stage.line, ends)
+            for part, until in zip(stage.inputs, wanted, strict=True):
                 part.line = min(part.line, until)
         return needed
 
@@ -273,7 +258,7 @@ class Dataflow:
 
         ``sources``: the rows of a source that stand; ``said``: the rows of the output that are held for saying.
         """
-        concerned = _concerned(self.tables(), wanted)
+        concerned = self.concerned(wanted)
         held: dict[int, list[Rows]] = {place: [] for place in concerned}
         if id(self.top.relation.table) in concerned:
             held[id(self.top.relation.table)].append(said)
@@ -286,6 +271,14 @@ class Dataflow:
             if isinstance(stage.operator, RowByRow) and id(stage.relation.table) in concerned:
                 held[id(stage.relation.table)].append(self._live(stage, sources))
         return _closed([table for table in self.tables() if id(table) in concerned], held)
+
+    def concerned(self, wanted: Collection[int]) -> set[int]:
+        """Some tables, and those whose rows refer to them, and so on."""
+        concerned = set(wanted)
+        for table in self.tables():  # those that are referred to come first
+            if any(id(target) in concerned for target in table.targets):
+                concerned.add(id(table))
+        return concerned
 
     def _holders(self, stage: Stage) -> list[tuple[int, Operator]]:
         """The tables of the inputs of a stage and its own, if it has an operator that may hold rows of them."""
@@ -340,15 +333,6 @@ class Dataflow:
 
 def _name(written: list[int] | None) -> tuple[int, int, int] | None:
     return None if written is None else (written[0], written[1], written[2])
-
-
-def _concerned(tables: list[Table], wanted: Collection[int]) -> set[int]:
-    """The tables wanted, and those whose rows refer to them, and so on."""
-    concerned = set(wanted)
-    for table in tables:  # those that are referred to come first
-        if any(id(target) in concerned for target in table.targets):
-            concerned.add(id(table))
-    return concerned
 
 
 def _closed(tables: list[Table], held: Mapping[int, list[Rows]]) -> dict[int, Rows]:

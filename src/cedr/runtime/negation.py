@@ -16,8 +16,9 @@ from cedr.runtime.existence import Condition, Sought, exists
 from cedr.runtime.expressions import Conjuncts
 from cedr.runtime.fence import Candidate, Fence, passed
 from cedr.runtime.inputs import Input
+from cedr.runtime.instances import Asked, Evaluated, Found, Shape
 from cedr.runtime.pair_kernels import none_within
-from cedr.runtime.pattern import Asked, Evaluated, Found, PatternOperator, Shape
+from cedr.runtime.pattern import PatternOperator
 from cedr.runtime.relation import Hop, Reach, Relation
 from cedr.runtime.segments import Sorted
 from cedr.runtime.table import NONE, Delta, Mask, Rows, Table, plain_header
@@ -94,7 +95,7 @@ class Negation(PatternOperator):
 
     def _judged(self, rows: Rows) -> Evaluated:
         """New rows: those that nothing cancels; what may still be cancelled is remembered."""
-        groups, rows = self.inputs[self.positive].take_in(rows, max(self.final, self._line))
+        groups, rows = self.inputs[self.positive].take_in(rows, self.final)
         after = self.kept.table.vs.view[rows] > self._line
         if not after.all():
             groups, rows = groups[after], rows[after]

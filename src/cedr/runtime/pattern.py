@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,63 +20,13 @@ from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.runtime import segment_kernels as kernels
 from cedr.runtime.beliefs import Intervals, Window, runs_of, united
 from cedr.runtime.inputs import Changed, Digest, Input
+from cedr.runtime.instances import Asked, Chosen, Evaluated, EventName, Found, Shape
 from cedr.runtime.operator import OWN, Size
 from cedr.runtime.relation import Relation
 from cedr.runtime.runs import together
-from cedr.runtime.segments import Segments, Sorted, in_order
+from cedr.runtime.segments import Segments, in_order
 from cedr.runtime.table import NONE, Delta, Header, Mask, Rows, Table, picked, plain_header
 from cedr.runtime.times import earlier, later
-
-
-class Found(NamedTuple):
-    """Instances: the row of each input, -1 where it is left out, and the number of the interval they belong to."""
-
-    references: list[Rows]
-    owner: Rows
-
-    def take(self, chosen: Rows | Mask) -> Found:
-        """Some of them."""
-        return Found([column[chosen] for column in self.references], self.owner[chosen])
-
-
-class Asked(NamedTuple):
-    """A question to an operator: which instances are anchored in these intervals of these sorted inputs?"""
-
-    inputs: list[Sorted]
-    at: Intervals
-    known: Time | None = None
-    """Only rows with Os up to then are heard; None: all."""
-    prior: Found | None = None
-    """Outputs made shortly before each interval, where old choices bear on new ones."""
-
-
-class Shape(NamedTuple):
-    """Times of instances."""
-
-    anchor: Rows
-    vs: Rows
-    ve: Rows
-    rt: Rows
-
-
-class Evaluated(NamedTuple):
-    """Rows that an operator should have: references, header, group and anchor."""
-
-    references: list[Rows]
-    header: Header
-    groups: Rows
-    anchors: Rows
-
-
-EventName = tuple[int, int, Time]
-"""The digest of an ID, and Os: what an event is known by again."""
-
-
-class Chosen(NamedTuple):
-    """An output whose choice bears on later ones: its header, and the events of its inputs."""
-
-    header: tuple[int, ...]
-    events: tuple[EventName | None, ...]
 
 
 class PatternOperator(ABC):
@@ -375,21 +324,24 @@ class PatternOperator(ABC):
         return min(_before(line, w.before) for line, w in zip(inputs, self.affects, strict=True))
 
     def needs(self, settled: Sequence[Time], line: Time, ended: Time) -> list[Time]:
-        """Forget what bears on no output after the line; up to where each input's rows do not."""
+        """Forget what bears on no change to come; up to where each input's rows bear on no output after the line.
+
+        What is final here need not be found again; but others may still ask for it, and after a restart it is made anew
+        from what is known: so what is forgotten here and what is needed below are not the same.
+        """
         self._again = max(self._again, _before(line, self.lead))
         self._line = max(self._line, self.settled(settled), self._again)
         self.outputs.forget(_before(self._again, self.reach) if self.endless else self._line)
         unheard = self.unheard(ended)
         for source, until in zip(self.inputs, self._needed(self._line, unheard), strict=True):
             source.forget(until)
-        # what is final here may still be needed above: it must be possible to make it again after a restart
         lines = self._needed(self._again, unheard)
         # what was chosen is known by its events, so these must be known for as long
         return [min(until, _before(self._again, self.reach)) for until in lines] if self.endless else lines
 
     def _needed(self, line: Time, unheard: Sequence[Time]) -> list[Time]:
         """Up to where the rows of each input do not matter to outputs after a line."""
-        return [max(_before(line, w.before), until) for w, until in zip(self.windows, unheard, strict=True)]
+        return [max(_before(line, w.before), least) for w, least in zip(self.windows, unheard, strict=True)]
 
     def unheard(self, ended: Time) -> Sequence[Time]:  # noqa: ARG002 - for those who can tell
         """Up to which Vs no row of each input bears on an output whose Ve is not before some time.  Reading: R34."""

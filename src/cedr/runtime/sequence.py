@@ -22,7 +22,7 @@ from cedr.runtime.composite import Composite
 from cedr.runtime.existence import Sought, chunks, exists
 from cedr.runtime.expressions import Conjuncts
 from cedr.runtime.inputs import Changed, Input
-from cedr.runtime.pattern import Asked, Evaluated, Found, Shape
+from cedr.runtime.instances import Asked, Evaluated, Found, Shape
 from cedr.runtime.runs import together
 from cedr.runtime.segment_kernels import is_sorted
 from cedr.runtime.segments import Places, Sorted, by_time

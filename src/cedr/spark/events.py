@@ -42,6 +42,8 @@ class EventSource:
     idle: int | None = None
     stable_key: bool = False
     identity: st.DataType = field(default_factory=st.StringType)
+    files: Any = None
+    """The files that the rows are in, where workers can read them."""
 
     @property
     def streaming(self) -> bool:

@@ -57,6 +57,21 @@ class Slices:
         return low, FOREVER if bucket == self.count - 1 else self.first + (bucket + 1) * self.width
 
 
+@dataclass(frozen=True, slots=True)
+class FileForm:
+    """Files that workers read themselves."""
+
+    name: str
+    separator: str
+    head: bool
+    zone: str
+    """In which times are that do not say so."""
+    types: Mapping[str, str]
+    """All columns, in order, with their Spark types."""
+    header: Mapping[str, str]
+    """The columns of the header, by the names under which they travel."""
+
+
 @dataclass(frozen=True)
 class Layout:
     """A query, and the form in which its messages reach the buckets."""
@@ -73,6 +88,8 @@ class Layout:
     """The Arrow schema of the result."""
     names: tuple[str, ...]
     """The attributes of the query's output, in order."""
+    shown: tuple[str, ...]
+    """Their names in the result."""
     instants: bool = False
     recorded: bool = False
     """Whether a column tells the CEDR time of each message."""

@@ -6,6 +6,7 @@ input's are, and then "for ever" is NULL; otherwise they are whole numbers.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -46,8 +47,8 @@ class Said(Protocol):
     def guarantee(self) -> Time | None:
         """What left with it."""
 
-    def to_arrow(self) -> pa.RecordBatch:
-        """Inserts and retractions as columns."""
+    def to_arrow(self, header: Container[str] | None = None) -> pa.RecordBatch:
+        """Inserts and retractions as columns; of the header only what is asked for."""
 
 
 def header_fields(*, changes: bool, labelled: bool, letters: bool, instants: bool) -> tuple[list[Any], list[Any]]:
@@ -64,19 +65,32 @@ def said(
     layout: Layout, changes: Said, guarantee: Time, bucket: str, own: tuple[Time, Time] | None = None
 ) -> pa.RecordBatch:
     """What one step said at one level, with the guarantee that left; of a slice of time, its own rows."""
-    rows = changes.to_arrow()
+    rows = changes.to_arrow(header_read(layout))
     if not layout.changes:
         return _as_table(layout, rows, own)
-    columns = {name: rows.column(name) for name in ("change", "id", "Vs", "Ve", "Os", "Oe", "Cs", "Rt", "contributors")}
-    columns["K"] = _keys(rows)
-    columns["final"] = pa.array(_syncs(rows) <= guarantee)
-    columns |= _payload(layout, rows)
+    columns = _payload(layout, rows) | {name: rows.column(name) for name in _STREAM if name != "K"}
+    if "K" in layout.schema.names:
+        columns["K"] = _keys(rows)
+    if "final" in layout.schema.names:
+        columns["final"] = pa.array(_syncs(rows) <= guarantee)
     if layout.labelled:
         columns["level"] = pa.repeat(pa.scalar(changes.level.name, pa.string()), rows.num_rows)
     batch = _fitted(layout, columns, rows.num_rows)
     if changes.guarantee is None:
         return batch
     return _together([batch, _guarantee(layout, changes, bucket)])
+
+
+def header_read(layout: Layout) -> frozenset[str]:
+    """The columns of what a pipeline says that the result is made of, the payload aside."""
+    needed = {name for name in (*_STREAM, *_TABLE) if name in layout.schema.names}
+    needed |= {part for name in ("K", "final") if name in layout.schema.names for part in _MADE_OF[name]}
+    if not layout.changes:
+        needed |= {"change", "Oe", "Vs"}
+    return frozenset(needed)
+
+
+_MADE_OF: Final = {"K": ("id", "Os", "said"), "final": ("change", "Os", "Oe", "Ve")}
 
 
 def _as_table(layout: Layout, rows: pa.RecordBatch, own: tuple[Time, Time] | None) -> pa.RecordBatch:
@@ -97,11 +111,8 @@ def _payload(layout: Layout, rows: pa.RecordBatch) -> dict[str, Any]:
     """The attributes by the names that they have in the result."""
     names = rows.schema.names[_HEADER:]
     places = {name: _HEADER + number for number, name in enumerate(names)}
-    shown = layout.schema.names
-    first = shown.index("contributors") + 1
-    return {
-        shown[first + number]: rows.column(places[name]) for number, name in enumerate(layout.names) if name in places
-    }
+    pairs = zip(layout.names, layout.shown, strict=True)
+    return {shown: rows.column(places[name]) for name, shown in pairs if name in places}
 
 
 _HEADER: Final = 10

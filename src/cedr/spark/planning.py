@@ -29,7 +29,7 @@ from cedr.spark.columns import Slots, slots_of
 from cedr.spark.datatypes import fits, ours, sparks
 from cedr.spark.events import Events, EventSource
 from cedr.spark.layout import Layout, SourceLayout, TypeLayout
-from cedr.spark.output import header_fields
+from cedr.spark.output import LETTER, header_fields
 from cedr.spark.reading import attributes_read
 from cedr.spark.splitting import Split, split_of
 from cedr.spark.tokens import tokens
@@ -60,6 +60,7 @@ class Options:
     buckets: int
     changes: bool
     letters: bool
+    columns: tuple[str, ...] | None = None
 
 
 def plan(query: AnyQuery, events: Events, options: Options) -> Planned:
@@ -71,7 +72,8 @@ def plan(query: AnyQuery, events: Events, options: Options) -> Planned:
     slots = slots_of(events, read)
     split = split_of(chosen.plan, stable_key=all(source.stable_key for source in events.sources))
     form: dict[str, Any] = {"changes": options.changes, "labelled": labelled, "letters": options.letters}
-    schema = output_schema(chosen, events, slots, form)
+    schema, shown = output_schema(chosen, events, slots, form)
+    schema = _chosen(schema, options)
     buckets = 1 if split.whole else options.buckets
     layout = Layout(
         chosen,
@@ -83,6 +85,7 @@ def plan(query: AnyQuery, events: Events, options: Options) -> Planned:
         tokens(buckets),
         to_arrow_schema(schema, timezone="UTC"),
         tuple(chosen.output.attributes),
+        shown,
         instants=events.instants,
         recorded=any("arrival" in source.header for source in events.sources),
         key=str(split),
@@ -176,8 +179,22 @@ def _type_layout(name: str, attributes: frozenset[str], slots: Slots, types: Cat
 # -- the result -------------------------------------------------------------------------------------------------------
 
 
-def output_schema(query: CompiledQuery, events: Events, slots: Slots, form: Mapping[str, bool]) -> st.StructType:
-    """The columns of the result: header, payload with its own types, what is final."""
+def _chosen(schema: st.StructType, options: Options) -> st.StructType:
+    """The columns that were asked for, in that order; those of dead letters stay."""
+    if options.columns is None:
+        return schema
+    unknown = [name for name in options.columns if name not in schema.names]
+    if unknown:
+        primary = f'the result has no column "{unknown[0]}", asked for by columns='
+        raise HostError(Diagnostic("unknown-column", primary, detail=f"it has: {', '.join(schema.names)}"))
+    letters = LETTER if options.letters else ()
+    return st.StructType([schema[name] for name in dict.fromkeys((*options.columns, *letters))])
+
+
+def output_schema(
+    query: CompiledQuery, events: Events, slots: Slots, form: Mapping[str, bool]
+) -> tuple[st.StructType, tuple[str, ...]]:
+    """The columns of the result: header, payload with its own types, what is final; and the names of the payload."""
     before, after = header_fields(instants=events.instants, **form)
     taken = {field.name.lower() for field in (*before, *after)}
     top = Part.of(query.plan)
@@ -189,7 +206,7 @@ def output_schema(query: CompiledQuery, events: Events, slots: Slots, form: Mapp
             raise HostError(Diagnostic("no-spark-type", primary, hint="CAST it in OUTPUT"))
         shown = f"payload_{name}" if name.lower() in taken else name
         fields.append(st.StructField(shown, of))
-    return st.StructType([*before, *fields, *after])
+    return st.StructType([*before, *fields, *after]), tuple(field.name for field in fields)
 
 
 def _column_type(top: Part, name: str, slots: Slots) -> st.DataType | None:

@@ -20,8 +20,10 @@ from cedr.spark.bounded import RunBounded
 from cedr.spark.columns import Travelling
 from cedr.spark.events import DataFrame, Events
 from cedr.spark.explaining import explained
+from cedr.spark.files import direct
 from cedr.spark.output import LETTER
 from cedr.spark.pack import PACKED, Pack
+from cedr.spark.pack_files import PackFiles
 from cedr.spark.planning import AnyQuery, Level, Options, Planned, plan
 from cedr.spark.reading import selections
 from cedr.spark.slicing import slices_of
@@ -41,6 +43,7 @@ def query(  # noqa: PLR0913 - one for each choice
     buckets: int | None = None,
     control: str | PathLike[str] | None = None,
     dead_letters: bool = False,
+    columns: Iterable[str] | None = None,
 ) -> DataFrame:
     """A query as a DataFrame: of streaming events the change stream, of bounded ones the ideal result.
 
@@ -50,6 +53,9 @@ def query(  # noqa: PLR0913 - one for each choice
     parts into which the input is split, by default that of ``spark.sql.shuffle.partitions``.  ``control`` is a folder
     through which ``cedr.Control`` speaks to a running query.  With ``dead_letters`` what could not be used is in the
     result too, as rows with ``code``, ``reason`` and ``message``; see ``cedr.dead_letters``.
+
+    ``columns`` names the columns of the result that are wanted; what is not is not even made, which a ``select`` on the
+    result cannot achieve: ``id``, ``K`` and ``contributors`` are the dear ones.
     """
     streaming = events.streaming
     if changes is False and streaming:
@@ -64,6 +70,7 @@ def query(  # noqa: PLR0913 - one for each choice
         buckets or int(session.conf.get("spark.sql.shuffle.partitions")),
         changes=streaming or bool(changes),
         letters=dead_letters,
+        columns=None if columns is None else tuple(columns),
     )
     planned = plan(query, events, options)
     _check_slices(planned, streaming=streaming)
@@ -81,6 +88,11 @@ def query(  # noqa: PLR0913 - one for each choice
 def _packed(planned: Planned, events: Events, control: str | PathLike[str] | None, session: Any) -> DataFrame:
     layout = planned.layout
     bounded_result = not layout.changes
+    paths = direct(events, layout, planned.slots, planned.split) if control is None else None
+    if paths is not None:
+        key = next(iter(planned.split.by.values()), None)
+        closed = frozenset(layout.catalog.types) if planned.closed else None
+        return paths.mapInArrow(PackFiles(layout, events.sources[0].files.form, key, closed), PACKED)
     travelling = Travelling(
         events,
         layout.types,

@@ -25,6 +25,7 @@ from cedr.spark.measuring import COLUMNS, MEASURES, metric_name, observed
 from cedr.spark.pack import unpacked
 from cedr.spark.planning import Planned
 from cedr.spark.record import Record
+from cedr.spark.segments import loose
 from cedr.spark.working import Done, Work, opened, work
 
 _SAID: Final = f"said binary, letters binary, {COLUMNS}"
@@ -103,7 +104,7 @@ class Standing(StatefulProcessor):
         if found is None:
             primary = f'the checkpoint has lost the segment "{name}" of its state'
             raise HostError(Diagnostic("no-segment", primary, hint="begin with a new checkpoint"))
-        return bytes(found[0])
+        return loose(bytes(found[0]))
 
     def _write(self, done: Done, record: Record) -> None:
         for name, segment in done.segments.items():

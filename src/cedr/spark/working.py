@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -15,8 +15,9 @@ from cedr.spark.bucket import Bucket, Packed
 from cedr.spark.failures import failing_clearly
 from cedr.spark.layout import Layout
 from cedr.spark.measuring import measured
-from cedr.spark.output import dead_letters, said
+from cedr.spark.output import dead_letters, header_read, said
 from cedr.spark.pack import packed, unpacked
+from cedr.spark.segments import tight
 
 
 class Work(NamedTuple):
@@ -66,23 +67,23 @@ def work(bucket: Bucket, todo: Work, layout: Layout) -> Done:
         for of, (changes, measures) in enumerate(zip(step.said, pipeline.measures(), strict=True)):
             guarantee = pipeline.guarantee[of]
             letters = step.letters if of == 0 else []
-            blob = _packed(changes, guarantee, todo.number)
+            blob = _packed(changes, guarantee, todo.number, layout)
             told = packed(_table(dead_letters(layout, letters, step.time))) if letters and layout.letters else None
             found.append({"said": blob, "letters": told, **measured(of, measures, changes, guarantee, len(letters))})
         heard = [[*who, *when] for who, when in bucket.heard.items()]
-        return Done(uuid.uuid4().hex, step.time, found, pipeline.state(), heard)
+        return Done(uuid.uuid4().hex, step.time, found, tight(pipeline.state()), heard)
 
 
 def _table(batch: pa.RecordBatch) -> pa.Table:
     return pa.Table.from_batches([batch])
 
 
-def _packed(changes: Changes, guarantee: Time, number: int) -> bytes | None:
+def _packed(changes: Changes, guarantee: Time, number: int, layout: Layout) -> bytes | None:
     """What was said as it is held, for ``opened``: text that can be made of other columns does not travel."""
     if not len(changes):
         return None
     head = [changes.level.name, changes.cedr_time, changes.guarantee, guarantee, number]
-    rows = changes.to_arrow()
+    rows = changes.to_arrow(header_read(layout))
     return packed(_table(rows.replace_schema_metadata({b"cedr": json.dumps(head).encode()})))
 
 
@@ -94,7 +95,7 @@ class _Told(NamedTuple):
     guarantee: Time | None
     rows: pa.RecordBatch
 
-    def to_arrow(self) -> pa.RecordBatch:
+    def to_arrow(self, header: Container[str] | None = None) -> pa.RecordBatch:  # noqa: ARG002 - as it travelled
         """Inserts and retractions as columns."""
         return self.rows
 

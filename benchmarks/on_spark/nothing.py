@@ -1,0 +1,68 @@
+"""Pipelines that do nothing, with files read by the workers: the same as in ``spark_by_hand``, but for the reading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from pyspark.sql import Observation, SparkSession
+from pyspark.sql import functions as F
+
+from benchmarks.expected import Tally
+from benchmarks.files import COLUMNS
+from benchmarks.on_spark.ours import checkpoint, form_of, run
+from benchmarks.spark_by_hand import BLOBS, CORES, Measured, idle, packing, tokens_of, unpacking
+
+
+def bounded(spark: SparkSession, folder: Path) -> Measured:
+    """Read, pack, shuffle, unpack, nothing: over all files at once."""
+    paths = [(str(path),) for path in sorted(folder.iterdir())]
+    frame = spark.createDataFrame(paths, "path string").repartition(min(CORES, len(paths)))
+    blobs = frame.mapInArrow(_reading(form_of(folder), tokens_of(spark, CORES)), BLOBS)
+    unpacked = blobs.repartition(CORES, "bucket").mapInArrow(unpacking(), "seen long")
+    counted = Observation("counted")
+    start = perf_counter()
+    unpacked.observe(counted, F.sum("seen").alias("seen")).write.format("noop").mode("overwrite").save()
+    return Measured(perf_counter() - start, Tally(), counted.get["seen"])
+
+
+def streaming(spark: SparkSession, folder: Path) -> Measured:
+    """The same as a stream, a file a batch, through a stateful operator with no state of its own."""
+    schema = "path string, modificationTime timestamp, length long, content binary"
+    reader = spark.readStream.format("binaryFile").schema(schema).option("maxFilesPerTrigger", 1)
+    paths = reader.load(str(folder)).select(F.regexp_replace("path", "^file:/*", "/").alias("path"))
+    blobs = paths.mapInArrow(_reading(form_of(folder), tokens_of(spark, CORES)), BLOBS).groupBy("bucket")
+    unpacked = blobs.transformWithStateInPandas(idle(), "seen long", "Append", "None")
+    counted = unpacked.observe("counted", F.sum("seen").alias("seen"))
+    start = perf_counter()
+    with checkpoint() as place:
+        progress = run(counted.writeStream.format("noop"), place)
+    seconds = perf_counter() - start
+    counts = [batch.observedMetrics["counted"]["seen"] for batch in progress if "counted" in batch.observedMetrics]
+    return Measured(seconds, Tally(), sum(count or 0 for count in counts))
+
+
+def _reading(form: str, tokens: list[int]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Paths become the rows of their files, and these become blobs."""
+    pack, names = packing(tokens), list(COLUMNS)
+
+    def read(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+        import pyarrow.csv as pa_csv
+        import pyarrow.parquet as pa_parquet
+
+        def rows() -> Iterator[Any]:
+            for batch in batches:
+                for path in batch.column("path").to_pylist():
+                    if form == "parquet":
+                        yield from pa_parquet.ParquetFile(path).iter_batches(131_072, use_threads=False)
+                        continue
+                    options = pa_csv.ReadOptions(column_names=names, use_threads=False, block_size=4 << 20)
+                    convert = pa_csv.ConvertOptions(column_types={"ts": pa.timestamp("us")})
+                    yield from pa_csv.open_csv(path, options, convert_options=convert)
+
+        return pack(rows())
+
+    return read

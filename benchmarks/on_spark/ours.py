@@ -1,0 +1,162 @@
+"""The queries by our host on Spark, over the same files as everyone else: bounded, and as a stream."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import mkdtemp
+from time import perf_counter
+from typing import Any
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+
+from benchmarks.expected import Tally
+from benchmarks.peers.family_cpu import family_cpu
+from benchmarks.spark_by_hand import SCHEMA
+from cedr.spark.events import events
+from cedr.spark.files import files
+from cedr.spark.query import query
+
+PAYLOAD = ("machine", "install", "shutdown", "load")
+"""What the queries say of a match, and what the query by hand says of it."""
+
+
+@dataclass(slots=True)
+class Cost:
+    """Seconds on the wall, and of all cores in this process, the JVM and the workers."""
+
+    seconds: float = 0.0
+    cpu: float | None = None
+
+
+@dataclass(slots=True)
+class Ran:
+    """What one run took and gave."""
+
+    cost: Cost
+    rows: int
+    """Inserts less retractions; of a bounded query, rows."""
+    batches: list[Any] = field(default_factory=list)
+    """What Spark reports of each batch."""
+
+
+@contextmanager
+def costing() -> Iterator[Cost]:
+    """What the lines within cost."""
+    cost = Cost()
+    cpu, start = family_cpu(), perf_counter()
+    yield cost
+    cost.seconds = perf_counter() - start
+    used = family_cpu()
+    cost.cpu = None if used is None or cpu is None else used - cpu
+
+
+def form_of(folder: Path) -> str:
+    """CSV or Parquet."""
+    return "csv" if any(folder.glob("*.csv")) else "parquet"
+
+
+def named(text: str) -> str:
+    """A query with the attributes named as the columns of the files are."""
+    return text.replace("Machine_Id", "machine").replace(".Serial", ".serial").replace(".Load", ".load")
+
+
+HEADER = {"type": "kind", "time": "ts", "id": "serial"}
+"""An event is known by its serial number."""
+ATTRIBUTES = ("machine", "serial", "load")
+
+
+def bounded(spark: SparkSession, folder: Path, text: str, *, direct: bool = True, **options: Any) -> DataFrame:
+    """The result of a query over all files at once, which the workers read, or Spark."""
+    form = form_of(folder)
+    if direct:
+        given = files(spark, folder, SCHEMA, format=form, **HEADER, attributes=ATTRIBUTES)
+    else:
+        given = events(spark.read.schema(SCHEMA).format(form).load(str(folder)), **HEADER, attributes=ATTRIBUTES)
+    return query(named(text), given, **options)
+
+
+def streamed(spark: SparkSession, folder: Path, text: str, *, direct: bool = True, **options: Any) -> DataFrame:
+    """The change stream of a query, a file a batch; the files follow each other in time."""
+    form = form_of(folder)
+    how: dict[str, Any] = {**HEADER, "attributes": ATTRIBUTES, "disorder": 0}
+    if direct:
+        given = files(spark, folder, SCHEMA, format=form, streaming=True, files_per_batch=1, **how)
+    else:
+        reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+        given = events(reader.format(form).load(str(folder)), **how)
+    return query(named(text), given, **options)
+
+
+def counted_bounded(frame: DataFrame) -> Ran:
+    """Run it into a sink that takes everything and keeps nothing."""
+    counted = Observation("counted")
+    with costing() as cost:
+        frame.observe(counted, F.count("*").alias("rows")).write.format("noop").mode("overwrite").save()
+    return Ran(cost, counted.get["rows"])
+
+
+def counted_stream(frame: DataFrame) -> Ran:
+    """The same as a stream, with a checkpoint."""
+    sign = F.when(F.col("change") == "insert", 1).when(F.col("change") == "retract", -1).otherwise(0)
+    observed = frame.observe("counted", F.sum(sign).alias("rows"))
+    with checkpoint() as place, costing() as cost:
+        batches = run(observed.writeStream.format("noop"), place)
+    said = [batch.observedMetrics["counted"]["rows"] for batch in batches if "counted" in batch.observedMetrics]
+    return Ran(cost, sum(each or 0 for each in said), batches)
+
+
+def written_bounded(frame: DataFrame) -> tuple[Cost, Tally]:
+    """Run it into Parquet files; what is in them."""
+    with _folder() as out:
+        with costing() as cost:
+            frame.select(*PAYLOAD).write.parquet(str(out / "pairs"))
+        return cost, _tally(frame.sparkSession.read.parquet(str(out / "pairs")))
+
+
+def written_stream(frame: DataFrame) -> tuple[Cost, Tally]:
+    """The same as a stream, exactly once."""
+    with _folder() as out, checkpoint() as place:
+        with costing() as cost:
+            run(
+                frame.select("change", *PAYLOAD).writeStream.format("parquet").option("path", str(out / "pairs")), place
+            )
+        return cost, _tally(frame.sparkSession.read.parquet(str(out / "pairs")))
+
+
+def run(writer: Any, place: Path) -> list[Any]:
+    """Everything that is there, batch by batch; what Spark reports of each batch that had something to do."""
+    running = writer.option("checkpointLocation", str(place)).trigger(availableNow=True).start()
+    running.awaitTermination()
+    return list(running.recentProgress)
+
+
+@contextmanager
+def checkpoint() -> Iterator[Path]:
+    """A folder for a checkpoint, removed afterwards."""
+    with _folder("checkpoint-") as place:
+        yield place
+
+
+@contextmanager
+def _folder(prefix: str = "pairs-") -> Iterator[Path]:
+    place = Path(mkdtemp(prefix=prefix))
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _tally(frame: DataFrame) -> Tally:
+    tally = Tally()
+    said = frame.toArrow()
+    if "change" in said.column_names:
+        for batch in said.combine_chunks().to_batches():
+            tally.add_changes(batch)
+    else:
+        tally.add(said.column("install").to_numpy(), said.column("shutdown").to_numpy())
+    return tally

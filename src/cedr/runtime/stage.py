@@ -1,0 +1,40 @@
+"""The stages of a dataflow, and what of its output does not matter any more.  Paper: Figure 7.  Readings: R34, R37."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from cedr.model.time import BEGINNING, Time
+from cedr.plan.logical import Node
+from cedr.runtime.open_ends import OpenEnds
+from cedr.runtime.operator import Operator
+from cedr.runtime.relation import Relation
+from cedr.runtime.table import Delta
+
+
+@dataclass
+class Stage:
+    """An operator in its place: which stages feed it, and what it said last."""
+
+    node: Node
+    inputs: list[Stage]
+    relation: Relation
+    operator: Operator | None = None
+    open_ends: list[OpenEnds | None] = field(default_factory=list)
+    delta: Delta = field(default_factory=Delta)
+    settled: Time = BEGINNING
+    line: Time = BEGINNING
+    guarantee: Time = BEGINNING
+
+
+class Lines(NamedTuple):
+    """What of the output does not matter any more.
+
+    By memory rows with Vs up to ``forgotten``, and with Ve before ``ended``; others only once they have been said: rows
+    with Vs after ``waiting`` may not have been.
+    """
+
+    forgotten: Time
+    ended: Time
+    waiting: Time

@@ -1,0 +1,120 @@
+"""What each level has said and taken back and why, what that cost, and whether it is what the oracle says.
+
+Paper: Section 5, Figure 8; Definitions 3 to 5.  Readings: R33, R35.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from cedr.connect.tables import Clock
+from cedr.evaluation.account import Account, Told
+from cedr.evaluation.agreement import Agreement, agreement
+from cedr.evaluation.hosts import Job, oracle
+from cedr.evaluation.queries import choose, query_file
+from cedr.evaluation.reasons import Reasons
+from cedr.model.event import Event, primitive_contributors
+from cedr.model.history import HistoryTable
+from cedr.model.intake import Accepted
+from cedr.model.level import MIDDLE, ConsistencyLevel
+from cedr.model.stream import Guarantee, Insert, LineageKey
+from cedr.model.time import Time
+from cedr.plan.compile import CompiledQuery, compile_file
+from cedr.spark.demo.arriving import Arriving, ArrivingFile
+from cedr.spark.demo.running import LEVELS, Batch, Costs
+
+
+class Utterance(NamedTuple):
+    """A change, and why it takes something back."""
+
+    told: Told
+    reason: str
+
+
+class Step(NamedTuple):
+    """One file, and what each level said when it came."""
+
+    file: ArrivingFile
+    said: dict[ConsistencyLevel, list[Utterance]]
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """The most that a level has needed at the end of a batch."""
+
+    held: int
+    state_rows: int
+    state_bytes: int
+
+    @classmethod
+    def of(cls, costs: Sequence[Costs]) -> Peak:
+        """The largest of each."""
+        return cls(*(max((getattr(each, name) for each in costs), default=0) for name in Costs._fields))
+
+
+class Watching:
+    """Follows a run; knows what arrived, and what it means."""
+
+    def __init__(self, arriving: Arriving, text: str) -> None:
+        self.arriving = arriving
+        program = compile_file(query_file(arriving.declared + text), arriving.types)
+        self.query: CompiledQuery = choose(program, None)
+        self.accounts = {level: Account() for level in LEVELS}
+        self.dead_letters = 0
+        self._reasons = Reasons(self.query.plan)
+        self._rows: dict[LineageKey, Event] = {}
+        self._came: dict[tuple[str, str], Time] = {}
+        """How far the clock of the events was when each event came."""
+        self.clock = Clock.of(m.event for m in arriving.files[0].messages if isinstance(m, Insert))
+
+    def meant(self) -> HistoryTable:
+        """What the query means on all that arrived, by the oracle."""
+        job = Job(self.query, tuple(self.arriving.messages), MIDDLE, self.arriving.types)
+        return HistoryTable.from_events(
+            replace(row, contributors=primitive_contributors(row)) for row in oracle(job).rows
+        )
+
+    def take(self, batch: Batch) -> Step:
+        """One more batch."""
+        file = self.arriving.files[batch.number - 1]
+        accepted = self._accepted(file)
+        self._reasons.learn(accepted)
+        self.dead_letters += batch.dead_letters
+        said: dict[ConsistencyLevel, list[Utterance]] = {level: [] for level in LEVELS}
+        for told in batch.told:
+            level = next(each for each in LEVELS if each.name == told.level)
+            before = self.accounts[level].take(told, self._wait(told, file))
+            said[level].append(Utterance(told, self._reason(told, before, accepted)))
+        return Step(file, said)
+
+    def judged(self, meant: HistoryTable) -> Agreement:
+        """Whether the levels agree with each other and with the oracle at the last sync point."""
+        said = {level: account.table() for level, account in self.accounts.items()}
+        return agreement(said, meant, self.arriving.sync_point)
+
+    def _wait(self, told: Told, file: ArrivingFile) -> int:
+        """From when the last event of a row had come until now.  Paper: Figure 8, blocking."""
+        return file.high - max(self._came[part.reference] for part in told.event.contributors)
+
+    def _accepted(self, file: ArrivingFile) -> list[Accepted]:
+        found: list[Accepted] = []
+        for message in file.messages:
+            if isinstance(message, Guarantee):
+                continue
+            if isinstance(message, Insert):
+                self._rows[message.lineage_key] = message.event
+                self._came.setdefault(message.event.reference, file.high)
+            event = self._rows.get(message.lineage_key)
+            if event is not None:
+                found.append(Accepted(len(found), message, event.occurrence_start))
+        return found
+
+    def _reason(self, told: Told, before: Event, accepted: Sequence[Accepted]) -> str:
+        if told.inserted:
+            return ""
+        machine = told.event.payload["machine"]
+        own = [each for each in accepted if self._rows[each.message.lineage_key].payload["Machine_Id"] == machine]
+        reason = self._reasons.of(told.as_change(0, before), own, self.clock)
+        return reason if own else "an event of it was corrected"

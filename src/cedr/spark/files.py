@@ -1,0 +1,158 @@
+"""``cedr.files``: events in files, read by the workers themselves where that gives the same.
+
+Reading: R2.  Rows that Spark reads go through the JVM one by one before they become columns again.  A worker that reads
+its files by Arrow has columns from the start.  What such files are to a query is told by a DataFrame as usual, which is
+also how they are read where a part of the query needs it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from os import PathLike, fspath
+from typing import Any, Final
+from urllib.parse import urlparse
+
+from pyspark.sql import functions as F
+from pyspark.sql import types as st
+
+from cedr.errors import Diagnostic, StreamError
+from cedr.model.schema import DataType
+from cedr.spark.columns import Slots
+from cedr.spark.datatypes import ours
+from cedr.spark.events import DataFrame, Events, EventSource, events
+from cedr.spark.layout import FileForm, Layout
+from cedr.spark.splitting import Split
+
+_LISTED: Final = "path string, modificationTime timestamp, length long, content binary"
+_FORMS: Final = ("csv", "parquet")
+_HEADER: Final = {
+    "type": "type",
+    "time": "vs",
+    "id": "id",
+    "valid_end": "ve",
+    "occurrence_start": "os",
+    "occurrence_end": "oe",
+    "key": "key",
+    "guarantee": "promise",
+    "provider": "provider",
+}
+"""The parts of a header that a worker can read, and the columns in which they travel."""
+_SIMPLE: Final = (
+    st.StringType,
+    st.BooleanType,
+    st.ByteType,
+    st.ShortType,
+    st.IntegerType,
+    st.LongType,
+    st.FloatType,
+    st.DoubleType,
+    st.DateType,
+    st.TimestampType,
+    st.TimestampNTZType,
+)
+_KEYS: Final = {
+    DataType.INTEGER: (st.ByteType, st.ShortType, st.IntegerType, st.LongType),
+    DataType.STRING: (st.StringType,),
+}
+
+
+@dataclass(frozen=True)
+class EventFiles:
+    """Where the files are, and what is in them."""
+
+    paths: DataFrame
+    """A column ``path``; of a stream, those of each batch."""
+    form: FileForm
+
+
+def files(
+    session: Any,
+    path: str | PathLike[str],
+    schema: st.StructType | str,
+    *,
+    format: str,  # noqa: A002 - Spark's word
+    streaming: bool = False,
+    separator: str = ",",
+    head: bool = False,
+    files_per_batch: int | None = None,
+    **header: Any,
+) -> Events:
+    """The rows of CSV or Parquet files as messages; ``header`` is what ``cedr.events`` takes.
+
+    ``schema`` tells the columns as Spark does.  CSV files have ``separator`` between columns, and with ``head`` a first
+    line of names.  With ``streaming`` files that appear later are read too, ``files_per_batch`` at a time.
+
+    Files on local disks, or mounted on all workers under one path, are read by the workers; a value that is not of its
+    column's type is then an error that names the file.  Raises ``StreamError`` as ``cedr.events`` does.
+    """
+    if format not in _FORMS:
+        hint = "read it by Spark, and use cedr.events"
+        raise StreamError(Diagnostic("unknown-format", f'files of format "{format}" cannot be read here', hint=hint))
+    reader = session.readStream if streaming else session.read
+    options: dict[str, Any] = {"sep": separator, "header": head} if format == "csv" else {}
+    if streaming and files_per_batch:
+        options["maxFilesPerTrigger"] = files_per_batch
+    frame = reader.schema(schema).options(**options).format(format).load(fspath(path))
+    found = events(frame, **header)
+    (source,) = found.sources
+    form = _form(
+        source, format, separator, head=head, zone=session.conf.get("spark.sql.session.timeZone"), header=header
+    )
+    if form is None or urlparse(fspath(path)).scheme not in ("", "file"):
+        return found
+    if streaming:
+        reader = session.readStream.format("binaryFile").schema(_LISTED).options(**options)
+        listed = reader.load(fspath(path)).select("path")
+    else:
+        names = sorted(frame.inputFiles())
+        if not names or any(not name.startswith("file:") for name in names):
+            return found
+        tasks = min(len(names), int(session.conf.get("spark.sql.shuffle.partitions")))
+        listed = session.createDataFrame([(name,) for name in names], "path string").repartition(tasks)
+    return Events((replace(source, files=EventFiles(listed, form)),))
+
+
+def _form(
+    source: EventSource, name: str, separator: str, *, head: bool, zone: str, header: dict[str, Any]
+) -> FileForm | None:
+    """How workers read such files; None where they cannot."""
+    parts = {part: given for part, given in {"time": "time", **header}.items() if given is not None}
+    named = {_HEADER[part]: given for part, given in parts.items() if part in _HEADER and isinstance(given, str)}
+    fields = {field.name: field.dataType for field in source.frame.schema.fields}
+    columns = [given for given in named.values() if given in fields]
+    plain = len(columns) == len(source.header) and "id" in named and "type" in named
+    if not plain or "change" in source.header or "arrival" in source.header:
+        return None
+    if any(not isinstance(of, _SIMPLE) for of in fields.values()):
+        return None
+    types = {field: of.simpleString() for field, of in fields.items()}
+    return FileForm(name, separator, head, zone, types, {part: at for part, at in named.items() if at in fields})
+
+
+def direct(events: Events, layout: Layout, slots: Slots, split: Split) -> DataFrame | None:
+    """The files of a query as rows that tell their paths, where the workers can read them; otherwise None."""
+    if len(events.sources) != 1 or events.sources[0].files is None or layout.slices is not None:
+        return None
+    (source,) = events.sources
+    if layout.buckets > 1 and not _hashed(source, layout, split):
+        return None
+    if any(source.payload.get(name) != slots.types[slot] for of in layout.types for name, slot in of.slots.items()):
+        return None
+    frame = source.files.paths
+    return frame.select("path", F.unix_micros(F.current_timestamp()).alias("cedr")) if events.streaming else frame
+
+
+def _hashed(source: EventSource, layout: Layout, split: Split) -> bool:
+    """Whether the bucket of an event is told by one column of a kind that workers hash as Spark does."""
+    if not split.by:
+        return isinstance(source.identity, (st.StringType, *_KEYS[DataType.INTEGER]))
+    attributes = set(split.by.values())
+    if len(attributes) > 1 or any(of.name not in split.by for of in layout.types):
+        return False
+    (attribute,) = attributes
+    of = source.payload.get(attribute)
+    declared = {
+        layout.catalog.types[name].attributes.get(attribute) for name in split.by if name in layout.catalog.types
+    }
+    kind = declared.pop() if len(declared) == 1 else None
+    return of is not None and kind in _KEYS and isinstance(of, _KEYS[kind]) and ours(of) is kind
