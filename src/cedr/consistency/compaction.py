@@ -17,7 +17,7 @@ from cedr.runtime.segment_kernels import renumber_references
 from cedr.runtime.table import Table, each_once
 
 Rows = NDArray[np.int64]
-_SPARE = 1 << 18
+_SPARE = 1 << 16
 """So many rows are let grow in any case."""
 
 
