@@ -16,7 +16,7 @@ from typing import Any
 
 from tests.spark.job import Job
 from tests.spark.mortal import FOLDER, PLACES
-from tests.spark.processes import Process, command, descendants, kill, start
+from tests.spark.processes import Process, command, descendants, kill, start, workers
 
 DRIVER = (
     "offsets being written",
@@ -140,7 +140,7 @@ class Crashes:
                 process.kill()
             yield from self._workers_killed()
             if done or self._finished(process):
-                kill(*(pid for pid in self._orphans if "daemon" in command(pid)))
+                kill(*(pid for pid in self._orphans if "-m tests.spark.mortal" in command(pid)))
                 return
 
     @property
@@ -169,10 +169,10 @@ class Crashes:
         if place == "tasks running":
             time.sleep(self._random.random() * 2)
         orphans = self._random.random() < 0.5
-        workers = [pid for pid in descendants(process.pid) if "daemon" in command(pid)]
-        kill(process.pid, *(pid for pid in descendants(process.pid) if not orphans or pid not in workers))
+        left = workers(process.pid) if orphans else []  # they end when they notice
+        kill(process.pid, *(pid for pid in descendants(process.pid) if pid not in left))
         process.wait(60)
-        self._orphans += workers  # they end when they notice
+        self._orphans += left
         yield self._row("driver" if orphans else "driver and workers", place, batch)
 
     def _chosen(self, first: int) -> tuple[str, int]:

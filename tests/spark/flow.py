@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,25 @@ def batches(folder: Path) -> dict[int, int]:
     return found
 
 
+def composed(folder: Path) -> list[list[Path]]:
+    """The files of each batch, as the checkpoint has them.
+
+    Mostly one.  If the driver dies when Spark has noted a file and not yet of which batch it is, the next one takes it
+    along with its own: nothing was said of it, so it may.
+    """
+    noted: dict[Path, int] = {}
+    for log in (folder / "checkpoint" / "sources" / "0").iterdir():
+        for line in log.read_text().splitlines()[1:] if not log.name.startswith(".") else ():
+            entry = json.loads(line)
+            noted[folder / "in" / Path(unquote(urlparse(entry["path"]).path)).name] = entry["batchId"]
+    found, last = [], -1
+    for number in sorted(batches(folder).values()):
+        offset = json.loads((folder / "checkpoint" / "offsets" / str(number)).read_text().splitlines()[2])["logOffset"]
+        found.append(sorted(path for path, place in noted.items() if last < place <= offset))
+        last = offset
+    return found
+
+
 def sunk(folder: Path) -> list[dict[str, Any]]:
     """The rows of the files that Spark's log of the sink names; others are of batches that never ended."""
     log = folder / "out" / "_spark_metadata"
@@ -94,6 +113,20 @@ def changes(said: Said) -> Said:
     return found
 
 
+def standing(said: Said) -> Said:
+    """What is left at each level when all that was said is taken together: whatever the batches were."""
+    rows = [json.loads(str(text)) for text in said.elements()]
+    rows = [row for row in rows if row["change"] in ("insert", "retract")]
+    held: dict[tuple[str, str], tuple[Any, ...]] = {}
+    for row in sorted(rows, key=lambda row: (row["Cs"], row["change"] == "retract")):
+        name = row["level"], row["K"]
+        ends = tuple(_instant(row[end]) for end in ("Vs", "Ve", "Os", "Oe"))
+        held[name] = (row["level"], row["id"], *ends, row["machine"], row["load"])
+        if ends[3] <= ends[2]:
+            del held[name]
+    return Counter(held.values())
+
+
 def micros(time: datetime) -> int:
     moment = time.replace(tzinfo=UTC) if time.tzinfo is None else time
     return round((moment - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1_000_000)
@@ -106,10 +139,10 @@ def _instant(text: str | None) -> int:
 # -- the same in one process ------------------------------------------------------------------------------------------
 
 
-def messages(path: Path) -> list[Message]:
-    """A file as the local host takes it: inserts, then retractions, then guarantees."""
+def messages(paths: Iterable[Path]) -> list[Message]:
+    """Files as the local host takes them: inserts, then retractions, then guarantees."""
     found: list[tuple[int, Message]] = []
-    for row in pq.read_table(path).to_pylist():
+    for row in (row for path in paths for row in pq.read_table(path).to_pylist()):
         if row["change"] == "guarantee":
             if row["guarantee"] is not None:
                 found.append((2, Guarantee(micros(row["guarantee"]))))
@@ -127,11 +160,11 @@ def locally(job: Job, switches: Mapping[int, tuple[str, int]] | None = None) -> 
     program = compile_text(job.text)
     pipeline = Pipeline(program.queries["Alert"].plan, [parse_level(each) for each in job.levels], program.types)
     found: Said = Counter()
-    for number, path in enumerate(files(Path(job.folder))):
+    for number, paths in enumerate(composed(Path(job.folder))):
         if switches and number in switches:
             level, of = switches[number]
             pipeline.switch(parse_level(level), of=of)
-        for said in pipeline.step(messages(path), number + 1):
+        for said in pipeline.step(messages(paths), number + 1):
             for row in said.to_arrow().to_pylist():
                 ends = [row[name] for name in ("Vs", "Ve", "Os", "Oe")]
                 parts = tuple((part["type"], part["id"]) for part in row["contributors"])

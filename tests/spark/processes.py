@@ -13,6 +13,7 @@ from pathlib import Path
 from tests.spark.job import Job
 
 ROOT = Path(__file__).resolve().parents[2]
+DAEMONS = ("pyspark.daemon ", "tests.spark.mortal ")
 
 
 def parents() -> dict[int, int]:
@@ -44,13 +45,21 @@ def command(pid: int) -> str:
         return ""
 
 
+def workers(pid: int) -> list[int]:
+    """The Python workers that a process has started, and their daemons; the JVM names these too, in its settings."""
+    return [each for each in descendants(pid) if command(each).partition(" -m ")[2].startswith(DAEMONS)]
+
+
 def kill(*pids: int) -> None:
-    """At once, without a word."""
+    """At once, without a word; when this returns they do nothing any more."""
     for pid in pids:
         try:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             continue
+    for pid in pids:
+        while command(pid):  # empty as soon as it is dead, though its parent may not have heard of it
+            time.sleep(0.001)
 
 
 class Process:
