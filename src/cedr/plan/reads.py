@@ -57,5 +57,7 @@ def expressions_of(node: Node) -> Iterable[Expression]:
             todo.extend(held)
         elif isinstance(held, logical.Column):
             todo.append(held.expression)
+        elif isinstance(held, logical.AggregateColumn):
+            todo.append(held.aggregate)
         elif isinstance(held, logical.Disjoint):
             todo.extend(held.keys)

@@ -8,7 +8,6 @@ g; they are the same for every host.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
 
 from cedr.expression.evaluate import evaluate as value
 from cedr.expression.tree import (
@@ -26,6 +25,7 @@ from cedr.model.modes import Selection
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan import logical
 from cedr.plan.logical import Node
+from cedr.plan.reads import expressions_of
 from cedr.plan.scope import bound_variables
 from cedr.semantics.evaluate import Oracle
 
@@ -101,7 +101,7 @@ def _open_ends(node: Node, guarantee: Time, known: Oracle) -> Iterable[Time]:
     """A predicate or expression over an open Ve: undecided until g reaches it."""
     reading = {
         part.variable
-        for expression in _expressions(node)
+        for expression in expressions_of(node)
         for part in walk(expression)
         if isinstance(part, Header) and part.field is HeaderField.VE
     }
@@ -114,21 +114,6 @@ def _open_ends(node: Node, guarantee: Time, known: Oracle) -> Iterable[Time]:
         for name, event in (("", row), *row.bindings)
         if name in reading and event.valid_end > guarantee
     ]
-
-
-def _expressions(node: Node) -> Iterable[Expression]:
-    """All expressions that a node holds."""
-    todo = [getattr(node, item.name) for item in fields(node)]
-    while todo:
-        held = todo.pop()
-        if isinstance(held, Expression):
-            yield held
-        elif isinstance(held, tuple):
-            todo.extend(held)
-        elif isinstance(held, logical.Column):
-            todo.append(held.expression)
-        elif isinstance(held, logical.AggregateColumn):
-            todo.append(held.aggregate)
 
 
 def _altered(node: logical.AlterLifetime, guarantee: Time) -> Time:
