@@ -17,11 +17,10 @@ STEPS = st.lists(
     st.tuples(st.sampled_from(["insert", "insert", "forget", "rebuild"]), st.lists(DIGESTS, max_size=8)), max_size=12
 )
 Digest = tuple[int, int]
-Known = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
 
-def halves(digests: list[Digest]) -> Known:
-    return np.array([high for high, _ in digests], np.uint64), np.array([low for _, low in digests], np.uint64)
+def halves(digests: list[Digest]) -> np.ndarray[Any, Any]:
+    return np.array(digests, np.uint64).reshape(-1, 2)
 
 
 @given(STEPS)
@@ -49,35 +48,35 @@ def test_it_does_what_a_dictionary_does(steps: list[tuple[str, list[Digest]]]) -
         else:
             index.rebuild(halves(known), kinds[: len(known)], np.flatnonzero(kinds))
         asked = list({*known, *digests})
-        found = index.find(halves(known), kinds[: len(known)], *halves(asked)).tolist()
+        found = index.find(halves(known), kinds[: len(known)], halves(asked)).tolist()
         assert found == [expected.get(digest, -1) for digest in asked]
 
 
 def test_it_grows_and_is_rebuilt() -> None:
     high = np.arange(3_000, dtype=np.uint64) * np.uint64(2**40)  # all in one place
     high[100:] = np.arange(2_900, dtype=np.uint64)
-    known = high, np.arange(3_000, dtype=np.uint64)
+    known = np.stack([high, np.arange(3_000, dtype=np.uint64)], axis=1)
     kinds = np.ones(3_000, np.int8)
     index = EventIndex()
     for start in range(0, 3_000, 700):
         assert index.insert_new(known, kinds, np.arange(start, min(start + 700, 3_000))).all()
-    assert index.find(known, kinds, *known).tolist() == list(range(3_000))
+    assert index.find(known, kinds, known).tolist() == list(range(3_000))
     kinds[::2] = 0
-    assert index.find(known, kinds, *known)[1::2].tolist() == list(range(1, 3_000, 2))
-    assert (index.find(known, kinds, *known)[::2] == -1).all()
+    assert index.find(known, kinds, known)[1::2].tolist() == list(range(1, 3_000, 2))
+    assert (index.find(known, kinds, known)[::2] == -1).all()
     large = index.nbytes
     index.rebuild(known, kinds, np.arange(1, 20, 2))
     assert index.nbytes < large
-    assert index.find(known, kinds, high[19:22], known[1][19:22]).tolist() == [19, -1, -1]
+    assert index.find(known, kinds, known[19:22]).tolist() == [19, -1, -1]
 
 
 def test_what_is_gone_makes_room_as_it_grows() -> None:
     index = EventIndex()
     size, steps = 400, 40
     high = np.random.default_rng(3).integers(0, 2**63, size * steps).astype(np.uint64)
-    kinds = np.ones(size * steps, np.int8)
+    kinds, known = np.ones(size * steps, np.int8), np.stack([high, high], axis=1)
     for step in range(steps):
         kinds[: max(0, step - 1) * size] = 0
-        assert index.insert_new((high, high), kinds, np.arange(step * size, (step + 1) * size)).all()
+        assert index.insert_new(known, kinds, np.arange(step * size, (step + 1) * size)).all()
     assert index.nbytes <= 8 * 8 * size * 2
-    assert (index.find((high, high), kinds, high, high) >= 0).sum() == 2 * size
+    assert (index.find(known, kinds, known) >= 0).sum() == 2 * size

@@ -18,7 +18,7 @@ from cedr.model.event import Event
 from cedr.model.level import ConsistencyLevel
 from cedr.model.stream import Change, Guarantee, Insert, Retract
 from cedr.model.time import Time
-from cedr.runtime.materialise import contributor_lists, events_of
+from cedr.runtime.materialise import Names, events_of
 from cedr.runtime.relation import Reached, Relation
 
 Rows = NDArray[np.int64]
@@ -43,6 +43,29 @@ class Spoken(NamedTuple):
     new_oe: Rows
     new_ve: Rows
     sync: Rows
+
+
+_NONE = np.empty(0, dtype=np.int64)
+NOTHING = Spoken(np.empty(0, dtype=np.bool_), *(_NONE,) * 6)
+
+
+def in_order_of_sync(retractions: Spoken, inserts: Spoken) -> Spoken:
+    """Retractions and inserts, each in the order of Sync, together; retractions first.  Readings: R7, R40."""
+    count, total = len(retractions.sync), len(retractions.sync) + len(inserts.sync)
+    if not count:
+        return inserts
+    if count == total:
+        return retractions
+    if retractions.sync[-1] <= inserts.sync[0]:
+        return Spoken._make(np.concatenate(pair) for pair in zip(retractions, inserts, strict=True))
+    back = np.zeros(total, dtype=np.bool_)
+    back[np.searchsorted(inserts.sync, retractions.sync, side="left") + np.arange(count)] = True
+    mixed = []
+    for one, other in zip(retractions, inserts, strict=True):
+        column = np.empty(total, dtype=one.dtype)
+        column[back], column[~back] = one, other
+        mixed.append(column)
+    return Spoken._make(mixed)
 
 
 class Changes:
@@ -123,13 +146,15 @@ class Changes:
         spoken, relation = self._spoken, self._relation
         rows, n = spoken.rows, len(spoken.rows)
         reached = Reached(rows)
+        names = Names(relation, reached)
+        wants_all = header_names is None or "contributors" in header_names
         header = relation.table.header(rows)  # of tables that go on changing
         vs, rt = header.vs.copy(), header.rt.copy()
         os = vs if header.os is header.vs else header.os.copy()
         oe, ve = self._ends(os, header.ve.copy())
         made: dict[str, Callable[[], pa.Array]] = {
             "change": lambda: pa.DictionaryArray.from_arrays(pa.array((~spoken.insert).view(np.int8)), _KINDS),
-            "id": lambda: relation.id_texts(reached),
+            "id": lambda: names.ids(contributors=wants_all),
             "said": lambda: pa.array(spoken.said),
             "Vs": lambda: pa.array(vs),
             "Ve": lambda: pa.array(ve),
@@ -137,7 +162,7 @@ class Changes:
             "Oe": lambda: pa.array(oe),
             "Cs": lambda: pa.array(np.full(n, self.cedr_time)),
             "Rt": lambda: pa.array(rt),
-            "contributors": lambda: contributor_lists(relation, reached),
+            "contributors": names.contributors,
         }
         wanted = made if header_names is None else header_names
         columns = {name: make() if name in wanted else pa.nulls(n) for name, make in made.items()}

@@ -121,7 +121,7 @@ class Source:
 
     def find(self, digests: TextIds) -> Rows:
         """A row of each event with these IDs, -1 where it is not known."""
-        return self.index.find((self.ids.high, self.ids.low), self.kind.view, digests.high, digests.low)
+        return self.index.find(self.ids.records, self.kind.view, digests.records)
 
     def append_new(self, batch: PlainRows, serials: Rows | range) -> Mask:
         """Rows of plain events, those that are new; which these are.
@@ -153,7 +153,7 @@ class Source:
         return new
 
     def _index(self, rows: Rows) -> Mask:
-        return self.index.insert_new((self.ids.high, self.ids.low), self.kind.view, rows)
+        return self.index.insert_new(self.ids.records, self.kind.view, rows)
 
     def add_inserts(self, inserted: Sequence[tuple[Story, Said]]) -> None:
         """Rows that hold the inserts of stories."""
@@ -278,7 +278,7 @@ class Source:
             story.versions = {version: row for version, row in made if row >= 0}
         kinds = self.kind.view
         known = np.flatnonzero((kinds == PLAIN) | (kinds == INSERTED))
-        self.index.rebuild((self.ids.high, self.ids.low), kinds, known)
+        self.index.rebuild(self.ids.records, kinds, known)
 
 
 def _header(events: Sequence[Event]) -> Header:

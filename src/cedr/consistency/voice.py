@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cedr.consistency.changes import KEPT, Spoken
+from cedr.consistency.changes import KEPT, NOTHING, Spoken, in_order_of_sync
 from cedr.consistency.row_queue import RowQueue
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.growable import Growable
@@ -83,17 +83,19 @@ class Voice:
     def speak(self, delta: Delta, at: Thresholds, cedr_time: Time) -> Spoken:
         """What must be said about a change, and about rows and ends that have become due."""
         self._note(delta)
-        repairs, settled, again = self._repairs(delta, at)
+        gone = self._gone(delta)
+        taken_back, gone, added = (NOTHING, gone, delta.added) if self._ghosts else self._unmatched(gone, delta, at)
+        repairs, settled, again = self._repairs(gone, added, at)
         fresh = self._fresh(delta, settled, at, cedr_time)
         if len(again):
             self._said_oe.view[again] = self._due_ends(again, at)
             fresh = np.concatenate([again, fresh])
         repairs.extend(self._closings(at))
+        retractions = _joined(taken_back, repairs)
         self._said.view[together(fresh)] = cedr_time
         if self.logged:
-            self._touched.append(fresh)
-            self._touched.append(np.array([repair.row for repair in repairs], dtype=np.int64))
-        return self._spoken(fresh, repairs, cedr_time)
+            self._touched.extend([fresh, retractions.rows])
+        return in_order_of_sync(retractions, self._inserts(fresh, cedr_time))
 
     def _note(self, delta: Delta) -> None:
         missing = len(self._relation.table) - len(self._said)
@@ -211,16 +213,17 @@ class Voice:
 
     # -- repairs ------------------------------------------------------------------------------------------------------
 
-    def _repairs(self, delta: Delta, at: Thresholds) -> tuple[list[_Repair], Rows, Rows]:
-        """What must be said about rows that were said before; the new rows settled by it, and those said in place."""
+    def _gone(self, delta: Delta) -> Rows:
+        """The rows that were said and are meant no longer."""
         gone = delta.removed[self._said.view[delta.removed] != UNSAID] if len(delta.removed) else delta.removed
-        gone = gone[~self._meant.view[gone]]
+        found: Rows = gone[~self._meant.view[gone]]
+        return found
+
+    def _repairs(self, gone: Rows, added: Rows, at: Thresholds) -> tuple[list[_Repair], Rows, Rows]:
+        """What must be said about rows that were said before; the new rows settled by it, and those said in place."""
         if not len(gone) and not self._ghosts:
             return [], gone, gone
         repairs: list[_Repair] = []
-        added = delta.added
-        if not self._ghosts:
-            repairs, gone, added = self._unmatched(gone, added, at)
         said = dict(zip(self._names(gone), gone.tolist(), strict=True)) | self._ghosts
         successors = zip(self._names(added), added.tolist(), strict=True) if said else ()
         meant = {name: row for name, row in successors if name in said}
@@ -237,13 +240,31 @@ class Voice:
                     again.append(new)
         return repairs, np.array(settled, dtype=np.int64), np.array(again, dtype=np.int64)
 
-    def _unmatched(self, gone: Rows, added: Rows, at: Thresholds) -> tuple[list[_Repair], Rows, Rows]:
+    def _unmatched(self, gone: Rows, delta: Delta, at: Thresholds) -> tuple[Spoken, Rows, Rows]:
         """Rows that are gone and have no successor are taken back, all at once; those left, and their successors."""
+        if not len(gone):
+            return NOTHING, gone, gone
         table = self._relation.table
-        added = added[_among(table.os.view[together(added)], _distinct(table.os.view[gone]))]
+        matched, added = self._matched(gone, delta.added)
+        alone = ~matched
+        if at.frozen > BEGINNING:
+            alone &= np.minimum(self._said_oe.view[gone], table.ve.view[gone]) >= at.frozen
+        rows = gone[alone]
+        starts, said, ends = (column.view[rows] for column in (table.os, self._said, self._said_oe))
+        kept = np.full(len(rows), KEPT)
+        taken_back = Spoken(np.zeros(len(rows), dtype=np.bool_), rows, said, ends, kept, kept, starts)
+        self._said.view[rows] = UNSAID
+        return taken_back, gone[~alone], added
+
+    def _matched(self, gone: Rows, added: Rows) -> tuple[NDArray[np.bool_], Rows]:
+        """Which of the rows that are gone have a successor of the same name, and these."""
+        starts = self._relation.table.os.view
+        added = added[_among(starts[together(added)], _distinct(starts[gone]))]
+        if not len(added):
+            return np.zeros(len(gone), dtype=np.bool_), added
         both = np.concatenate([gone, added])
         high, low = self._relation.digests(both)
-        names = (table.os.view[both], low, high)
+        names = (starts[both], low, high)
         order = np.lexsort(names)
         same = np.ones(len(order) - 1, dtype=np.bool_)
         for column in names:
@@ -251,17 +272,7 @@ class Voice:
         matched = np.zeros(len(order), dtype=np.bool_)
         matched[order[1:][same]] = True
         matched[order[:-1][same]] = True
-        alone = ~matched[: len(gone)]
-        if at.frozen > BEGINNING:
-            alone &= np.minimum(self._said_oe.view[gone], table.ve.view[gone]) >= at.frozen
-        rows = gone[alone]
-        starts, said, ends = (c.view[rows].tolist() for c in (table.os, self._said, self._said_oe))
-        removed = [
-            _Repair(row, when, oe, KEPT, KEPT, os)
-            for row, when, oe, os in zip(rows.tolist(), said, ends, starts, strict=True)
-        ]
-        self._said.view[rows] = UNSAID
-        return removed, gone[~alone], added[matched[len(gone) :]]
+        return matched[: len(gone)], added[matched[len(gone) :]]
 
     def _repair(self, name: Name, old: int, new: int | None, at: Thresholds, repairs: list[_Repair]) -> bool:
         """Reading: R34, R3.  Whether the new row is to be said in place of the old one."""
@@ -337,30 +348,28 @@ class Voice:
 
     # -- order --------------------------------------------------------------------------------------------------------
 
-    def _spoken(self, fresh: Rows, repairs: list[_Repair], cedr_time: Time) -> Spoken:
-        """Everything in the order of Sync, retractions first."""
+    def _inserts(self, fresh: Rows, cedr_time: Time) -> Spoken:
+        """Rows as inserts, in the order of Sync."""
         table, n = self._relation.table, len(fresh)
         starts = table.os.view[together(fresh)]
         if not is_sorted(starts):
             order = by_time(starts)
             fresh, starts = fresh[order], starts[order]
         kept = np.broadcast_to(np.int64(KEPT), (n,))
-        inserts = Spoken(
-            np.ones(n, dtype=np.bool_),
-            fresh,
-            np.full(n, cedr_time),
-            self._said_oe.view[together(fresh)].copy(),
-            kept,
-            kept,
-            starts,
-        )
-        if not repairs:
-            return inserts
+        ends = self._said_oe.view[together(fresh)].copy()
+        return Spoken(np.ones(n, dtype=np.bool_), fresh, np.full(n, cedr_time), ends, kept, kept, starts)
+
+
+def _joined(taken_back: Spoken, repairs: list[_Repair]) -> Spoken:
+    """All retractions, in the order of Sync."""
+    if repairs:
         columns = [np.array(column, dtype=np.int64) for column in zip(*repairs, strict=True)]
-        retractions = Spoken(np.zeros(len(repairs), dtype=np.bool_), *columns)
-        both = [np.concatenate(pair) for pair in zip(retractions, inserts, strict=True)]
-        order = np.lexsort((both[0], both[-1]))
-        return Spoken(*(column[order] for column in both))
+        others = Spoken(np.zeros(len(repairs), dtype=np.bool_), *columns)
+        taken_back = Spoken._make(np.concatenate(pair) for pair in zip(taken_back, others, strict=True))
+    if is_sorted(taken_back.sync):
+        return taken_back
+    order = np.argsort(taken_back.sync, kind="stable")
+    return Spoken._make(column[order] for column in taken_back)
 
 
 def _distinct(values: Rows) -> Rows:
@@ -372,7 +381,7 @@ def _distinct(values: Rows) -> Rows:
 
 def _among(values: Rows, wanted: Rows) -> NDArray[np.bool_]:
     """Which values are among some others, given in their order."""
-    if not len(wanted):
+    if not len(wanted) or not len(values) or int(values.min()) > int(wanted[-1]):
         return np.zeros(len(values), dtype=np.bool_)
     places = np.minimum(np.searchsorted(wanted, values), len(wanted) - 1)
     found: NDArray[np.bool_] = wanted[places] == values

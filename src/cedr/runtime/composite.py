@@ -16,13 +16,12 @@ from cedr.plan.bounds import scope as total_scope
 from cedr.runtime.beliefs import Intervals
 from cedr.runtime.consumption import Consumption
 from cedr.runtime.expressions import Conjuncts
-from cedr.runtime.identity import Digests, MadeIds, Making, spelled_composites
+from cedr.runtime.identity import Digests, MadeIds, Making, Recipe, TextIds
 from cedr.runtime.inputs import Input
 from cedr.runtime.instances import Asked, Found
-from cedr.runtime.murmur_kernels import Words
 from cedr.runtime.parameters import Parameters
 from cedr.runtime.pattern import PatternOperator
-from cedr.runtime.relation import Reach, Relation, follow
+from cedr.runtime.relation import Reach, Relation
 from cedr.runtime.table import Mask, Rows, Table
 from cedr.runtime.times import later
 
@@ -41,7 +40,7 @@ class Composite(PatternOperator):
         self.endless = self.consuming
         self.reach = total_scope(node) or 0
         self._consumption = Consumption(self.parameters, node.disjoint) if self.consuming else None
-        self.ids = MadeIds(self._made, self._spelled)
+        self.ids = MadeIds(self._made, self._recipe())
         self.table = Table(self.ids, [source.relation.table for source in inputs])
         self.relation = _relation(self.table, node.place, [source.relation for source in inputs])
 
@@ -92,14 +91,14 @@ class Composite(PatternOperator):
             making.take_in(relation.stream_digest, *relation.ids(column.view[rows]))
         return making.finish()
 
-    def _spelled(self, rows: Rows) -> Words | None:
-        """The same as texts, if there is a shorter way."""
+    def _recipe(self) -> Recipe | None:
+        """What IDs are made of, where that are events themselves, each by its own ID."""
         relations = self.parameters.relations
-        if any(relation.identity for relation in relations):
+        ids = [relation.id_holder for relation in relations if not relation.identity]
+        texts = [each for each in ids if isinstance(each, TextIds)]
+        if len(texts) < len(relations):
             return None
-        references = [follow(((self.table, index),), rows) for index in range(len(relations))]
-        ids = [relation.id_holder for relation in relations]
-        return spelled_composites(self.place, [r.stream_digest for r in relations], ids, references)
+        return Recipe(self.place, [relation.stream_digest for relation in relations], texts)
 
     def undecided_choice(self, known: Time, choosing: Sequence[int]) -> Time | None:
         """LAST where it chooses by the future: until g reaches the Vs of the first other contributor + w.

@@ -24,7 +24,7 @@ from cedr.runtime.at_most import AtMost
 from cedr.runtime.cancel_when import CancelWhen
 from cedr.runtime.codes import Codes
 from cedr.runtime.expressions import Conjuncts
-from cedr.runtime.grouping import Tuples, coded, key_of
+from cedr.runtime.grouping import Side, Tuples, coded, key_of
 from cedr.runtime.inputs import Input
 from cedr.runtime.instances import Chosen
 from cedr.runtime.not_sequence import Not
@@ -38,6 +38,7 @@ from cedr.runtime.sequence import Sequence as SequenceOperator
 from cedr.runtime.stage import Lines, Stage
 from cedr.runtime.table import Delta, Rows, Table, each_once, renumbered
 from cedr.runtime.unless import Unless, UnlessNth
+from cedr.runtime.unless_sequence import UnlessSequence, keys_of
 
 Sources = Callable[[str], Table]
 """The table of an event type's rows."""
@@ -111,6 +112,10 @@ class Dataflow:
         return self._with_open_ends(stage, project)
 
     def _pattern(self, node: logical.Pattern) -> Stage:
+        sides = keys_of(node)
+        if sides is not None:
+            assert isinstance(node, logical.Unless)
+            return self._unless_sequence(node, sides)
         below = [self._build(part) for part in logical.inputs(node)]
         relations = [stage.relation for stage in below]
         if isinstance(node, logical.AtMost):
@@ -125,6 +130,14 @@ class Dataflow:
             operator = _PATTERNS[type(node)](node, inputs, conjuncts)
         else:
             raise not_live(node)
+        return self._with_open_ends(Stage(node, below, operator.relation, operator))
+
+    def _unless_sequence(self, node: logical.Unless, sides: tuple[Side, ...]) -> Stage:
+        below = [self._build(part) for part in (*logical.inputs(node.first), node.second)]
+        relations = [stage.relation for stage in below]
+        groupings = coded(self._codes, relations, sides) if sides else [None] * len(below)
+        inputs = [Input(r, g, nulls=g is None) for r, g in zip(relations, groupings, strict=True)]
+        operator = UnlessSequence(node, inputs, Conjuncts(()))
         return self._with_open_ends(Stage(node, below, operator.relation, operator))
 
     def _grouped(self, node: logical.Pattern, relations: list[Relation]) -> tuple[list[Input], Conjuncts]:
@@ -240,7 +253,7 @@ class Dataflow:
                 if ends is not None and len(ends.rows) and id(below.relation.table) not in sources:
                     return False
         for stage in self.stages:
-            if isinstance(stage.operator, RowByRow):
+            if isinstance(stage.operator, RowByRow | UnlessSequence):
                 stage.operator.clear()
         for table in self.tables():
             if id(table) not in sources:

@@ -13,8 +13,8 @@ from cedr.runtime.growable import Rows
 
 Words = npt.NDArray[np.uint64]
 Kinds = npt.NDArray[np.int8]
-Known = tuple[Words, Words]
-"""The higher and the lower halves of the digests of all rows."""
+Known = Words
+"""The digests of all rows: of each the higher and the lower half, and what else goes with them."""
 _SMALLEST = 1024
 
 
@@ -24,8 +24,8 @@ class EventIndex:
     Nothing is removed: a row whose kind is 0 is gone, and what knew it is dropped as the index grows or is rebuilt.
 
     >>> index = EventIndex()
-    >>> known, kinds = (np.array([7, 8, 7], np.uint64), np.array([1, 1, 1], np.uint64)), np.ones(3, np.int8)
-    >>> index.insert_new(known, kinds, np.arange(3)), index.find(known, kinds, *known)
+    >>> known, kinds = np.array([[7, 1], [8, 1], [7, 1]], np.uint64), np.ones(3, np.int8)
+    >>> index.insert_new(known, kinds, np.arange(3)), index.find(known, kinds, known)
     (array([ True,  True, False]), array([0, 1, 0]))
     """
 
@@ -40,10 +40,10 @@ class EventIndex:
         """Bytes taken."""
         return self._table.nbytes
 
-    def find(self, known: Known, kinds: Kinds, high: Words, low: Words) -> Rows:
+    def find(self, known: Known, kinds: Kinds, wanted: Words) -> Rows:
         """The rows of digests, -1 where there is none or it is gone."""
-        rows = np.empty(len(high), np.int64)
-        kernels.find(self._table, known, high, low, rows)
+        rows = np.empty(len(wanted), np.int64)
+        kernels.find(self._table, known, wanted, rows)
         rows[rows >= 0] = np.where(kinds[rows[rows >= 0]] != 0, rows[rows >= 0], -1)
         return rows
 

@@ -23,7 +23,7 @@ _WORTH = 1 << 16
 
 
 class Growable:
-    """A one-dimensional array with room at its end.
+    """An array with room at its end: of values, or of rows of ``width`` values each.
 
     >>> numbers = Growable(np.int64)
     >>> numbers.extend([3, 4, 5])
@@ -34,8 +34,8 @@ class Growable:
 
     __slots__ = ("_array", "_length")
 
-    def __init__(self, dtype: npt.DTypeLike, capacity: int = 16) -> None:
-        self._array: npt.NDArray[Any] = np.empty(capacity, dtype)
+    def __init__(self, dtype: npt.DTypeLike, capacity: int = 16, width: int | None = None) -> None:
+        self._array: npt.NDArray[Any] = np.empty(capacity if width is None else (capacity, width), dtype)
         self._length = 0
 
     def __len__(self) -> int:
@@ -59,7 +59,7 @@ class Growable:
     def reserve(self, n: int) -> None:
         """Makes room for ``n`` more values."""
         if self._length + n > len(self._array):
-            larger = np.empty(max(self._length + n, 2 * len(self._array)), self._array.dtype)
+            larger = self._empty(max(self._length + n, 2 * len(self._array)))
             larger[: self._length] = self.view
             self._array = larger
 
@@ -95,9 +95,12 @@ class Growable:
         """
         kept = self.view[rows]
         if len(kept) > len(self._array) or (self._array.nbytes > _LARGE and len(self._array) > 16 * len(kept)):
-            self._array = np.empty(max(16, 4 * len(kept)), self._array.dtype)
+            self._array = self._empty(max(16, 4 * len(kept)))
         self._array[: len(kept)] = kept
         self._length = len(kept)
+
+    def _empty(self, capacity: int) -> npt.NDArray[Any]:
+        return np.empty((capacity, *self._array.shape[1:]), self._array.dtype)
 
     def truncate(self, n: int) -> None:
         """Only the first ``n`` values remain."""

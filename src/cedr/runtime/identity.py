@@ -6,6 +6,7 @@ Reading: R8.  What ``cedr.model.identity`` makes of one row, in columns: a part 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cedr.model.identity import digest
-from cedr.runtime import gather_kernels as kernels
 from cedr.runtime.growable import Growable, Rows
 from cedr.runtime.murmur_kernels import (
     SLACK,
@@ -22,23 +22,21 @@ from cedr.runtime.murmur_kernels import (
     absorb_part,
     digest_integers,
     digest_made,
-    digest_texts,
     finish,
     make_in_order,
     spell_made,
 )
-from cedr.runtime.texts import LARGEST_32, Texts
+from cedr.runtime.naming_kernels import RECORD, record_texts
+from cedr.runtime.texts import Texts
 
 Digests = tuple[Words, Words]
 """The higher and the lower halves of digests."""
 
 _MOST_SMALL = (2**31 - 1) // 32
-_FEW = 8
-"""Up to so many contributors are taken in at once."""
 
 
 class TextIds:
-    """IDs that are any texts, with their digests.
+    """IDs that are any texts, with their digests, and records of what is asked for most.
 
     >>> ids = TextIds()
     >>> ids.extend(["b", "a", "b"])
@@ -46,12 +44,12 @@ class TextIds:
     (array([1, 0, 1]), ['a'])
     """
 
-    __slots__ = ("_high", "_low", "_texts")
+    __slots__ = ("_longest", "_records", "_texts")
 
     def __init__(self) -> None:
         self._texts = Texts()
-        self._high = Growable(np.uint64)
-        self._low = Growable(np.uint64)
+        self._records = Growable(np.uint64, width=RECORD)
+        self._longest = 0
 
     def __len__(self) -> int:
         return len(self._texts)
@@ -59,7 +57,7 @@ class TextIds:
     @property
     def nbytes(self) -> int:
         """Bytes taken, room included."""
-        return self._texts.nbytes + self._high.nbytes + self._low.nbytes
+        return self._texts.nbytes + self._records.nbytes
 
     @property
     def stored(self) -> Texts:
@@ -67,14 +65,24 @@ class TextIds:
         return self._texts
 
     @property
+    def longest(self) -> int:
+        """Bytes of the longest ID that there has been."""
+        return self._longest
+
+    @property
+    def records(self) -> Words:
+        """Of each ID the halves of its digest, then its text if that is short; valid until the next change."""
+        return self._records.view
+
+    @property
     def high(self) -> Words:
         """The higher half of each ID's digest; valid until the next change."""
-        return self._high.view
+        return self._records.view[:, 0]
 
     @property
     def low(self) -> Words:
         """The lower half of each ID's digest; valid until the next change."""
-        return self._low.view
+        return self._records.view[:, 1]
 
     def extend(self, ids: pa.Array | pa.ChunkedArray | Sequence[str]) -> None:
         """Append IDs, none of them NULL."""
@@ -90,21 +98,19 @@ class TextIds:
             self._texts.extend_encoded([text.encode("utf-8", "surrogatepass") for text in ids])
         offsets = self._texts.offsets[start:]
         longest = int(np.diff(offsets).max(initial=0))
+        self._longest = max(self._longest, longest)
         scratch = np.zeros((longest + SLACK + 15) // 16 * 16, np.uint8)
-        added = len(self) - start
-        digest_texts(self._texts.data, offsets, scratch, self._high.grow(added), self._low.grow(added))
+        record_texts(self._texts.data, offsets, scratch, self._records.grow(len(self) - start))
 
     def extend_rows(self, rows: Rows) -> None:
         """Append copies of own rows."""
         self._texts.extend_rows(rows)
-        self._high.extend(self.high[rows])
-        self._low.extend(self.low[rows])
+        self._records.extend(self.records[rows])
 
     def keep(self, rows: Rows) -> None:
         """Only these rows remain, in this order."""
         self._texts.keep(rows)
-        self._high.keep(rows)
-        self._low.keep(rows)
+        self._records.keep(rows)
 
     def digests(self, rows: Rows) -> Digests:
         """The digests of these rows' IDs."""
@@ -135,13 +141,14 @@ class MadeIds:
     """IDs made by ``idgen``: 128 bits each, written as 32 hexadecimal digits.
 
     They follow from what a row is made of, so they are not kept but made when somebody asks: most rows that come and go
-    within a scope are never asked for.  ``make`` gives the halves of the IDs of some rows, high and low.
+    within a scope are never asked for.  ``make`` gives the halves of the IDs of some rows, high and low; ``recipe``
+    says what they are made of, where all of that are events.
     """
 
-    __slots__ = ("_make", "_spell")
+    __slots__ = ("_make", "recipe")
 
-    def __init__(self, make: Callable[[Rows], Digests], spell: Callable[[Rows], Words | None] | None = None) -> None:
-        self._make, self._spell = make, spell
+    def __init__(self, make: Callable[[Rows], Digests], recipe: Recipe | None = None) -> None:
+        self._make, self.recipe = make, recipe
 
     def digests(self, rows: Rows) -> Digests:
         """The digests of these rows' IDs, as parts of other IDs."""
@@ -151,8 +158,7 @@ class MadeIds:
         """The IDs of these rows as Arrow strings; of row -1 NULL."""
         present = rows >= 0
         if present.all():
-            spelled = None if self._spell is None else self._spell(rows)
-            return made_texts(*self._make(rows)) if spelled is None else _written(spelled)
+            return made_texts(*self._make(rows))
         known = np.flatnonzero(present)
         places = np.full(len(rows), -1, np.int64)
         places[known] = np.arange(len(known))
@@ -176,18 +182,12 @@ class MadeIds:
         return ranks
 
 
-def spelled_composites(
-    place: str, streams: Sequence[tuple[int, int]], ids: Sequence[TextIds | MadeIds], rows: Sequence[Rows]
-) -> Words | None:
-    """The texts of the IDs of composites of events, four words each; None where contributors are composites too."""
-    texts = [each for each in ids if isinstance(each, TextIds)]
-    if len(texts) < len(ids) or len(ids) > _FEW:
-        return None
-    out = np.empty(4 * len(rows[0]), np.uint64)
-    halves = tuple(each.high for each in texts), tuple(each.low for each in texts)
-    start, of_streams = np.array(_started(place), np.uint64), np.array(streams, np.uint64)
-    kernels.spell_composites(start, of_streams, *halves, tuple(rows), out)
-    return out
+class Recipe(NamedTuple):
+    """What the IDs of composites are made of: the operator's place, then stream and ID of one event after the other."""
+
+    place: str
+    streams: Sequence[tuple[int, int]]
+    ids: Sequence[TextIds]
 
 
 class Making:
@@ -206,7 +206,7 @@ class Making:
     __slots__ = ("_high", "_low", "_parts")
 
     def __init__(self, place: str, rows: int) -> None:
-        start_high, start_low = _started(place)
+        start_high, start_low = started(place)
         self._high, self._low = np.full(rows, start_high, np.uint64), np.full(rows, start_low, np.uint64)
         self._parts = 1
 
@@ -214,9 +214,10 @@ class Making:
         """The next contributor of every row: the digest of its stream, and where its ID is."""
         of_stream = np.array(stream, np.uint64)
         if isinstance(ids, TextIds):
-            absorb_chosen(self._high, self._low, of_stream, ids.high, ids.low, rows)
+            absorb_chosen(self._high, self._low, of_stream, ids.records, rows)
         else:
-            absorb_chosen(self._high, self._low, of_stream, *ids.digests(rows), np.arange(len(rows)))
+            digests = np.stack(ids.digests(rows), axis=1)
+            absorb_chosen(self._high, self._low, of_stream, digests, np.arange(len(rows)))
         self._parts += 2
 
     def finish(self) -> Digests:
@@ -237,33 +238,19 @@ def made_in_order(
     ``highs[k, r]`` and ``lows[k, r]`` are the digest of the ID that parameter k has in row r, ``streams[k]`` is its
     stream, and ``order[r, j]`` the parameter that comes j-th; -1 ends the row.
     """
-    start = np.array(_started(place), np.uint64)
+    start = np.array(started(place), np.uint64)
     of_streams = np.array([digest(stream) for stream in streams], np.uint64).reshape(-1, 2)
     ids = np.empty((2, len(order)), np.uint64)
     make_in_order(start, of_streams, highs, lows, order, ids)
     return ids[0], ids[1]
 
 
-def _started(place: str) -> tuple[int, int]:
+def started(place: str) -> tuple[int, int]:
     """The state of the hash after an operator's place."""
     first, second = digest(place)
     state = np.zeros((2, 1), np.uint64)
     absorb_part(state[0], state[1], np.uint64(first), np.uint64(second))
     return int(state[0, 0]), int(state[1, 0])
-
-
-def interleaved(ids: Sequence[TextIds], rows: Sequence[Rows]) -> pa.Array:
-    """The IDs that events came with, of the contributors of each row one behind the other; no row is -1."""
-    texts = [each.stored for each in ids]
-    chosen, begins = tuple(rows), tuple(part.offsets for part in texts)
-    offsets = np.empty(len(rows) * len(rows[0]) + 1, np.int64)
-    kernels.contributor_offsets(begins, chosen, offsets)
-    out = np.empty(int(offsets[-1]), np.uint8)
-    kernels.contributor_texts(tuple(part.data for part in texts), begins, chosen, offsets, out)
-    small = len(out) <= LARGEST_32
-    kind = pa.StringArray if small else pa.LargeStringArray
-    where = offsets.astype(np.int32) if small else offsets
-    return kind.from_buffers(len(offsets) - 1, pa.py_buffer(where), pa.py_buffer(out))
 
 
 def made_digests(high: Words, low: Words) -> Digests:
@@ -277,10 +264,10 @@ def made_texts(high: Words, low: Words) -> pa.Array:
     """The texts of IDs made by ``idgen``: 32 hexadecimal digits, as Arrow strings."""
     out = np.empty(4 * len(high), np.uint64)
     spell_made(high, low, out)
-    return _written(out)
+    return written(out)
 
 
-def _written(spelled: Words) -> pa.Array:
+def written(spelled: Words) -> pa.Array:
     """Texts of 32 bytes, four words each."""
     n = len(spelled) // 4
     small = n <= _MOST_SMALL

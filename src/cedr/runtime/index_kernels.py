@@ -27,28 +27,28 @@ _ONE: Final = np.uint64(1)
 
 
 @kernel
-def find(table: Words, known: Any, high: Words, low: Words, out: Numbers) -> Any:
-    """The rows of digests, -1 where there is none; ``known``: both halves of the digests of all rows.
+def find(table: Words, known: Words, wanted: Words, out: Numbers) -> Any:
+    """The rows of digests, -1 where there is none; ``known``: the digests of all rows, two words each at least.
 
     What it returns means nothing: it is what was fetched.
     """
-    highs, lows = known
     mask = np.uint64(len(table) - 1)
     fetched = _FREE
-    for start in range(0, len(high), BLOCK):
-        end = min(start + BLOCK, len(high))
+    for start in range(0, len(wanted), BLOCK):
+        end = min(start + BLOCK, len(wanted))
         for index in range(start, end):
-            fetched |= table[high[index] & mask]
+            fetched |= table[wanted[index, 0] & mask]
         for index in range(start, end):
             out[index] = -1
-            place = high[index] & mask
+            high, low = wanted[index, 0], wanted[index, 1]
+            place = high & mask
             while True:
                 entry = table[place]
                 if entry == _FREE:
                     break
-                if ((entry ^ high[index]) & _PART) == _FREE:
+                if ((entry ^ high) & _PART) == _FREE:
                     row = np.int64(entry & _ROW) - 1
-                    if highs[row] == high[index] and lows[row] == low[index]:
+                    if known[row, 0] == high and known[row, 1] == low:
                         out[index] = row
                         break
                 place = (place + _ONE) & mask
@@ -56,22 +56,21 @@ def find(table: Words, known: Any, high: Words, low: Words, out: Numbers) -> Any
 
 
 @kernel
-def insert_new(table: Words, known: Any, kinds: Kinds, rows: Numbers, new: Mask) -> tuple[int, Any]:
+def insert_new(table: Words, known: Words, kinds: Kinds, rows: Numbers, new: Mask) -> tuple[int, Any]:
     """Puts in rows whose digests are not there, or only with rows of kind 0; says which, and how many places it took.
 
     Of equal digests the first counts.  The second thing it returns means nothing: it is what was fetched.
     """
-    highs, lows = known
     mask = np.uint64(len(table) - 1)
     fetched = _FREE
     taken = 0
     for start in range(0, len(rows), BLOCK):
         end = min(start + BLOCK, len(rows))
         for index in range(start, end):
-            fetched |= table[highs[rows[index]] & mask]
+            fetched |= table[known[rows[index], 0] & mask]
         for index in range(start, end):
             row = rows[index]
-            high = highs[row]
+            high = known[row, 0]
             place = high & mask
             unknown = True
             while True:
@@ -81,7 +80,7 @@ def insert_new(table: Words, known: Any, kinds: Kinds, rows: Numbers, new: Mask)
                     break
                 if ((entry ^ high) & _PART) == _FREE:
                     old = np.int64(entry & _ROW) - 1
-                    if highs[old] == high and lows[old] == lows[row]:
+                    if known[old, 0] == high and known[old, 1] == known[row, 1]:
                         unknown = kinds[old] == 0
                         break
                 place = (place + _ONE) & mask

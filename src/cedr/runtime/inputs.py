@@ -15,7 +15,7 @@ from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.relation import Relation
 from cedr.runtime.runs import together
 from cedr.runtime.segments import Segments, in_order
-from cedr.runtime.table import Delta, Rows
+from cedr.runtime.table import Delta, Mask, Rows
 
 Digest = tuple[int, int]
 
@@ -151,6 +151,13 @@ class Input:
             end = FOREVER
         first = versions[0][1] == row
         return (BEGINNING if first and os <= int(table.vs.view[row]) else os), end
+
+    def remembers(self, rows: Rows) -> Mask:
+        """Of which rows it is known from when to when they are believed: those of events that are not forgotten."""
+        found = self.relation.table.plain.view[rows].copy()
+        rough = np.flatnonzero(~found)
+        found[rough] = [digest in self.versions for digest in self._digests(rows[rough])]
+        return found
 
     def first_os(self, rows: Rows) -> Rows:
         """The first Os of each row's event in this input.  Reading: R10."""

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from cedr.model.event import Event
-from cedr.runtime.identity import TextIds, interleaved
+from cedr.runtime import naming
+from cedr.runtime.identity import MadeIds, Recipe, TextIds
 from cedr.runtime.relation import Hop, Reached, Relation
 from cedr.runtime.table import Rows, picked
 
@@ -21,7 +22,7 @@ _FEW = 8
 
 def events_of(relation: Relation, rows: Rows) -> list[Event]:
     """Rows as events, with the events they are made of."""
-    header = (column.tolist() for column in relation.table.header(rows)[:5])
+    header = (column.tolist() for column in relation.header(rows)[:5])
     payloads = relation.payloads(rows)
     parts = _contributors(relation, rows)
     columns = zip(relation.id_values(rows), *header, payloads, parts, strict=True)
@@ -52,23 +53,59 @@ def _leaves(relation: Relation, hops: tuple[Hop, ...] = ()) -> Iterator[tuple[tu
         yield from _leaves(reach.target, (*hops, *reach.hops))
 
 
-def contributor_lists(relation: Relation, reached: Reached) -> pa.Array:
-    """The primitive contributors of rows as lists of (type, id), by time within a row."""
-    leaves = list(_leaves(relation))
-    count, n = len(leaves), len(reached)
-    holders = [leaf.id_holder for _, leaf in leaves]
-    named = [reached.along((*hops, *leaf.identity)) for hops, leaf in leaves]
-    if _in_order(relation) and count <= _FEW and all(isinstance(ids, TextIds) for ids in holders):
-        which, offsets = np.tile(np.arange(count, dtype=np.int8), n), np.arange(n + 1) * count
-        texts = interleaved([ids for ids in holders if isinstance(ids, TextIds)], named)
-    else:
-        taken, offsets = _by_time([leaf for _, leaf in leaves], [reached.along(hops) for hops, _ in leaves])
-        every = pa.concat_arrays([ids.texts(at) for ids, at in zip(holders, named, strict=True)])
-        which, texts = (taken // max(n, 1)).astype(np.int8), every.take(pa.array(taken))
-    streams = pa.array([leaf.stream for _, leaf in leaves], pa.string())
-    names = pa.DictionaryArray.from_arrays(pa.array(which), streams)
-    values = pa.StructArray.from_arrays([names, texts], ["type", "id"])
-    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), values)
+class Names:
+    """IDs and contributors of some rows as columns; where one kernel gives both, it is asked once."""
+
+    def __init__(self, relation: Relation, reached: Reached) -> None:
+        self._relation, self._reached = relation, reached
+        self._leaves = list(_leaves(relation))
+        self._rows = [reached.along((*hops, *leaf.identity)) for hops, leaf in self._leaves]
+        self._holders = [leaf.id_holder for _, leaf in self._leaves]
+        self._parts: pa.Array | None = None
+
+    def ids(self, *, contributors: bool) -> pa.Array:
+        """The rows' IDs; ``contributors``: these will be asked for too."""
+        recipe = self._recipe()
+        if recipe is None:
+            return self._relation.id_holder.texts(self._reached.along(self._relation.identity))
+        if not contributors:
+            return naming.names(recipe, self._rows)
+        found, self._parts = naming.names_and_contributors(recipe, self._rows)
+        return found
+
+    def _recipe(self) -> Recipe | None:
+        """What the IDs are made of, if that is what the rows are made of."""
+        relation = self._relation
+        holder = relation.id_holder
+        if not isinstance(holder, MadeIds) or holder.recipe is None or not self._together():
+            return None
+        table = relation.identity_table
+        made_of = [(*relation.identity, (table, index)) for index in range(len(table.references))]
+        return holder.recipe if [(*hops, *leaf.identity) for hops, leaf in self._leaves] == made_of else None
+
+    def _together(self) -> bool:
+        """Whether all contributors are events that are there, in the order of time."""
+        events = len(self._leaves) <= _FEW and all(isinstance(ids, TextIds) for ids in self._holders)
+        return events and _in_order(self._relation)
+
+    def contributors(self) -> pa.Array:
+        """The primitive contributors as lists of (type, id), by time within a row."""
+        leaves = [leaf for _, leaf in self._leaves]
+        count, n = len(leaves), len(self._reached)
+        if self._together():
+            which, offsets = np.tile(np.arange(count, dtype=np.int8), n), np.arange(n + 1, dtype=np.int32) * count
+            texts = self._parts
+            if texts is None:
+                texts = naming.contributors([ids for ids in self._holders if isinstance(ids, TextIds)], self._rows)
+        else:
+            taken, ends = _by_time(leaves, [self._reached.along(hops) for hops, _ in self._leaves])
+            offsets = ends.astype(np.int32)
+            every = pa.concat_arrays([ids.texts(at) for ids, at in zip(self._holders, self._rows, strict=True)])
+            which, texts = (taken // max(n, 1)).astype(np.int8), every.take(pa.array(taken))
+        streams = pa.array([leaf.stream for leaf in leaves], pa.string())
+        names = pa.DictionaryArray.from_arrays(pa.array(which), streams)
+        values = pa.StructArray.from_arrays([names, texts], ["type", "id"])
+        return pa.ListArray.from_arrays(pa.array(offsets), values)
 
 
 def _by_time(leaves: list[Relation], reached: list[Rows]) -> tuple[Rows, Rows]:

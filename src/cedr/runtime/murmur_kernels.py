@@ -173,23 +173,21 @@ def hashed_short(words: Words, start: int, size: int) -> tuple[Any, Any]:
     return finished(high, low, np.uint64(length))
 
 
-@kernel
-def digest_texts(data: Bytes, offsets: Numbers, scratch: Bytes, high: Words, low: Words) -> None:
-    """Digests of texts: of ``str:<length>:<bytes>``.
+@inlined
+def digested(data: Bytes, texts: Words, scratch: Bytes, words: Words, start: int, size: int) -> tuple[Any, Any]:
+    """The digest of a text: the hash of ``str:<length>:<bytes>``.
 
-    ``scratch`` has ``SLACK`` bytes more than the longest text, in all a multiple of 16; ``data`` goes on for 16 bytes.
+    ``scratch`` begins with ``str:`` and has ``SLACK`` bytes more than the longest text, in all a multiple of 16;
+    ``data`` goes on for 16 bytes; ``words`` and ``texts`` are the same as words.
     """
-    words, texts = scratch.view(np.uint64), data[: len(data) // 8 * 8].view(np.uint64)
-    scratch[0], scratch[1], scratch[2], scratch[3] = 115, 116, 114, 58
-    for row in range(len(high)):
-        start, size = offsets[row], offsets[row + 1] - offsets[row]
-        if size < 100:
-            high[row], low[row] = hashed_short(texts, start, size)
-            continue
+    if size < 100:
+        high, low = hashed_short(texts, start, size)
+    else:
         at = write_decimal(scratch, 4, np.uint64(size))
         scratch[at] = 58
         end = write_bytes(scratch, at + 1, data, start, size)
-        high[row], low[row] = hashed(words, end)
+        high, low = hashed(words, end)
+    return high, low
 
 
 @kernel
@@ -251,12 +249,12 @@ def absorb_part(high: Words, low: Words, first: Any, second: Any) -> None:
 
 
 @kernel
-def absorb_chosen(high: Words, low: Words, stream: Words, highs: Words, lows: Words, rows: Numbers) -> None:
+def absorb_chosen(high: Words, low: Words, stream: Words, digests: Words, rows: Numbers) -> None:
     """Takes a stream's digest and the chosen row of some digests into every row's state; of row -1 any."""
     for row in range(len(high)):
         first, second = absorbed(high[row], low[row], stream[0], stream[1])
         at = max(rows[row], 0)
-        high[row], low[row] = absorbed(first, second, highs[at], lows[at])
+        high[row], low[row] = absorbed(first, second, digests[at, 0], digests[at, 1])
 
 
 @kernel

@@ -19,6 +19,8 @@ Mask = npt.NDArray[np.bool_]
 
 TIED: Final = -1
 """Instead of a number: rows at one time compete, and their IDs decide."""
+GROUP, PLACE, LOW, HIGH = range(4)
+"""What is found of a row of the last parameter: its group and place, and the range of places that goes with it."""
 _BLOCK: Final = 64
 _NEAR: Final = 16
 """Of what comes in order, all that matters is at the end."""
@@ -54,14 +56,13 @@ def fetched(pieces: Array, entries: Array, groups: Array) -> int:
 
 
 @kernel
-def ranges(
-    first: Any, last: Any, at: Any, scope: int, modes: tuple[bool, bool], low: Array, high: Array
-) -> tuple[int, int]:
+def ranges(first: Any, last: Any, at: Any, scope: int, modes: tuple[bool, bool], found: Array) -> tuple[int, int]:
     """For each row of the last parameter the range of the first parameter's places that go with it.
 
     ``first``, ``last``: pieces and entries; ``at``: groups and places.  ``modes``: whether only those count that no
     other row of the last parameter is nearer to (FIRST on the last one), and whether only the latest (LAST on the first
-    one).  The number of pairs, or ``TIED``; the other number means nothing.
+    one).  ``found`` gets group, place, and where the range begins and ends: they are asked for together.  The number of
+    pairs, or ``TIED``; the other number means nothing.
     """
     nearest, latest = modes
     pieces, entries = first
@@ -93,7 +94,7 @@ def ranges(
             if entries[right - 1, TIME] == entries[right - 2, TIME]:
                 return TIED, touched
             left = right - 1
-        low[i], high[i] = left, right
+        found[i, GROUP], found[i, PLACE], found[i, LOW], found[i, HIGH] = group, place, left, right
         total += right - left
     return total, touched
 
@@ -113,26 +114,35 @@ def appended(pieces: Array, groups: Array, places: Array) -> None:
 
 
 @kernel
-def pairs(entries: Array, last_entries: Array, found: Any, scope: int, out: Any) -> int:
+def pairs(entries: Array, last_entries: Array, found: Array, order: Array, lifetime: tuple[bool, int], out: Any) -> int:
     """The pairs of some ranges: rows of both, their times and groups; what is returned means nothing.
 
-    ``found``: group and place of each row of the last parameter, and the range that goes with it.
+    ``found``: as ``ranges`` has it, to be taken in an order.  ``lifetime``: whether it is counted from the last one of
+    a pair, and how long it is.
     """
-    groups, places, low, high = found
+    from_last, length = lifetime
     first, last, vs, ve, rt, of = out
+    near = np.empty((_BLOCK, 4), np.int64)
     n, touched = 0, 0
-    for i in range(len(places)):
-        if i % _BLOCK == 0:  # many at once are on their way
-            for ahead in range(i, min(i + _BLOCK, len(places))):
-                touched ^= last_entries[places[ahead], ROW]
-                if low[ahead] < high[ahead]:
-                    touched ^= entries[low[ahead], ROW]
-        row, time, group = last_entries[places[i], ROW], last_entries[places[i], TIME], groups[i]
-        for place in range(low[i], high[i]):
-            began = entries[place, TIME]
-            first[n], last[n], vs[n], rt[n], of[n] = entries[place, ROW], row, time, began, group
-            ve[n] = FOREVER if began > FOREVER - scope else began + scope
-            n += 1
+    for start in range(0, len(order), _BLOCK):
+        count = min(_BLOCK, len(order) - start)
+        for i in range(count):  # many at once are on their way
+            at = order[start + i]
+            for column in range(4):
+                near[i, column] = found[at, column]
+        for i in range(count):
+            touched ^= last_entries[near[i, PLACE], ROW]
+            if near[i, LOW] < near[i, HIGH]:
+                touched ^= entries[near[i, LOW], ROW]
+        for i in range(count):
+            place, group = near[i, PLACE], near[i, GROUP]
+            row, time = last_entries[place, ROW], last_entries[place, TIME]
+            for which in range(near[i, LOW], near[i, HIGH]):
+                began = entries[which, TIME]
+                first[n], last[n], vs[n], rt[n], of[n] = entries[which, ROW], row, time, began, group
+                begins = time if from_last else began
+                ve[n] = FOREVER if begins > FOREVER - length else begins + length
+                n += 1
     return touched
 
 

@@ -72,6 +72,10 @@ class PatternOperator(ABC):
         """The inputs whose events contribute."""
         return range(len(self.inputs))
 
+    def peers(self) -> Sequence[int]:
+        """The inputs in which an event may have been heard of."""
+        return range(len(self.inputs))
+
     def kept_references(self, references: list[Rows]) -> list[Rows]:
         """The references that a row of the table keeps."""
         return references
@@ -80,6 +84,10 @@ class PatternOperator(ABC):
 
     def update(self, deltas: Sequence[Delta]) -> Delta:
         """Take in the changes of all inputs; the change of the output."""
+        return self.anew(deltas)
+
+    def anew(self, deltas: Sequence[Delta]) -> Delta:
+        """The same, whatever changes: what is affected is evaluated anew."""
         changed: list[tuple[Changed, Window]] = []
         concerned: set[Digest] = set()
         for source, delta, window in zip(self.inputs, deltas, self.affects, strict=True):
@@ -93,6 +101,10 @@ class PatternOperator(ABC):
                 self._newest = max(self._newest, int(part.times.max()))
         if self._chosen:
             self._choose_again()
+        return self.respond(changed)
+
+    def respond(self, changed: Sequence[tuple[Changed, Window]]) -> Delta:
+        """The change of the output, of changes that were taken in."""
         at = self._affected(changed)
         if not len(at.groups):
             return Delta()
@@ -203,9 +215,9 @@ class PatternOperator(ABC):
             here = np.flatnonzero(references[index] >= 0)
             rows = references[index][here]
             first = self.inputs[index].first_os(rows)
-            for other, source in enumerate(self.inputs):
-                if other != index and source.relation.table is self.inputs[index].relation.table:
-                    first = np.minimum(first, source.first_os(rows))
+            for other in self.peers():
+                if other != index and self.inputs[other].relation.table is self.inputs[index].relation.table:
+                    first = np.minimum(first, self.inputs[other].first_os(rows))
             latest[here] = np.maximum(latest[here], first)
         return latest
 

@@ -7,7 +7,7 @@ Readings: R2 (header), R8 (IDs), R20 (variables).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from cedr.model.identity import digest
 from cedr.runtime import gather_kernels as kernels
 from cedr.runtime.identity import MadeIds, TextIds
 from cedr.runtime.runs import together
-from cedr.runtime.table import Mask, Rows, Table, picked
+from cedr.runtime.table import Header, Mask, Rows, Table, picked
 from cedr.runtime.vector import Vector
 
 Hop = tuple[Table, int]
@@ -76,6 +76,12 @@ class Relation:
     ordered: bool = True
     projection: Mapping[str, Passed | None] | None = None
     """Where a projection made the payload: its attributes in order, with those that are passed through untouched."""
+    headers: Callable[[Rows], Header] | None = None
+    """Where the headers of rows are not those of the table."""
+
+    def header(self, rows: Rows) -> Header:
+        """The header columns of some rows; valid until the next change."""
+        return self.table.header(rows) if self.headers is None else self.headers(rows)
 
     def renamed(self, variable: str) -> Relation:
         """With one more variable: the row itself, without the variables inside it.  Reading: R20."""
@@ -98,10 +104,6 @@ class Relation:
         ids, at = self._ids(rows)
         return ids.values(at)
 
-    def id_texts(self, reached: Reached) -> pa.Array:
-        """The rows' IDs as texts."""
-        return self.id_holder.texts(reached.along(self.identity))
-
     def ranks(self, rows: Rows) -> Rows:
         """The rows' IDs as numbers in the same order.  Reading: R25 (ties)."""
         ids, at = self._ids(rows)
@@ -117,9 +119,14 @@ class Relation:
     @property
     def id_holder(self) -> TextIds | MadeIds:
         """Where the IDs are, of the rows that one reaches along ``identity``."""
-        ids = _end(self.identity, self.table).ids
+        ids = self.identity_table.ids
         assert ids is not None
         return ids
+
+    @property
+    def identity_table(self) -> Table:
+        """The table of these rows."""
+        return _end(self.identity, self.table)
 
     @property
     def stream_digest(self) -> tuple[int, int]:
@@ -204,6 +211,10 @@ class Reach:
     def after(self, hop: Hop) -> Reach:
         """The same from one step further away."""
         return Reach((hop, *self.hops), self.target)
+
+    def behind(self, hops: tuple[Hop, ...]) -> Reach:
+        """The same from some steps further away."""
+        return Reach((*hops, *self.hops), self.target)
 
 
 def _end(hops: tuple[Hop, ...], table: Table) -> Table:

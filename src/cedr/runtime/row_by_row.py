@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,8 +20,9 @@ from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.plan import logical
 from cedr.runtime.expressions import columns_of, to_arrow, to_values
 from cedr.runtime.growable import Growable
+from cedr.runtime.identity import TextIds
 from cedr.runtime.operator import OWN, Size
-from cedr.runtime.relation import Frame, Passed, Reach, Relation
+from cedr.runtime.relation import Frame, Hop, Passed, Reach, Relation
 from cedr.runtime.table import NONE, Delta, Header, Rows, Table
 
 Digest = tuple[int, int]
@@ -45,35 +47,44 @@ ARROW_TYPES: dict[DataType, pa.DataType] = {
 
 
 class RowByRow:
-    """Rows of the input, each changed in the same way."""
+    """Rows of the input, each changed in the same way.
+
+    Where nothing of a row changes but what it is called and which of its attributes are shown, and the input's table is
+    no source's, the output has that table: a row of the input is the row of the output.
+    """
 
     def __init__(self, nodes: Sequence[logical.Node], relation: Relation) -> None:
         self._input = relation
         self._project = next((n for n in nodes if isinstance(n, logical.Project)), None)
         self._valid = next((n.valid for n in nodes if isinstance(n, logical.SetValid)), None)
         name = next((n.name for n in nodes if isinstance(n, logical.Query)), None)
-        self.table = Table(None, [relation.table])
         columns = () if self._project is None else self._project.columns
-        self._passed = {column.name: self._passes(column) for column in columns}
-        self._computed = [column for column in columns if self._passed[column.name] is None]
+        passing = {column.name: self._passes(column) for column in columns}
+        self._computed = [column for column in columns if passing[column.name] is None]
+        self._same = not self._computed and self._valid is None and not isinstance(relation.table.ids, TextIds)
+        """Whether the rows of the output are those of the input."""
+        self.table = relation.table if self._same else Table(None, [relation.table])
+        self._hops: tuple[Hop, ...] = () if self._same else ((self.table, 0),)
         empty = {column.name: pa.array([], ARROW_TYPES[column.type]) for column in self._computed}
-        self.table.columns.extend(0, empty)  # one schema from the first step on
-        self.relation = self._relation(relation, name)
+        if self._computed:
+            self.table.columns.extend(0, empty)  # one schema from the first step on
+        self.relation = self._relation(relation, name, passing)
         self._output = Growable(np.int64)
         """For each row of the input the row made of it, -1 where there is none."""
         self._versions: dict[Digest, list[int]] = {}
-        self._merged: dict[Digest, list[int]] = {}
+        self._merged: dict[Digest, dict[_Merged, int]] = {}
         """Of events with several versions: the rows of the input, and the rows made of them."""
 
-    def _relation(self, relation: Relation, name: str | None) -> Relation:
-        hop = (self.table, 0)
-        contributors = tuple(reach.after(hop) for reach in relation.contributors)
+    def _relation(self, relation: Relation, name: str | None, passing: Mapping[str, Passed | None]) -> Relation:
+        hops = self._hops
+        contributors = tuple(reach.behind(hops) for reach in relation.contributors)
         if name is not None and not contributors and not relation.stream.startswith(logical.PLACE):
-            contributors = (Reach((hop,), replace(relation, variables={})),)  # a primitive event contributes itself
-        variables = {} if self._project else {n: reach.after(hop) for n, reach in relation.variables.items()}
-        payload = () if self._project else (hop, *relation.payload)
+            contributors = (Reach(hops, replace(relation, variables={})),)  # a primitive event contributes itself
+        variables = {} if self._project else {n: reach.behind(hops) for n, reach in relation.variables.items()}
+        payload = () if self._project else (*hops, *relation.payload)
         stream = relation.stream if name is None else name
-        identity, projection = (hop, *relation.identity), self._passed if self._project else relation.projection
+        passed = {n: p and p._replace(reach=p.reach.behind(hops)) for n, p in passing.items()}
+        identity, projection = (*hops, *relation.identity), passed if self._project else relation.projection
         return Relation(self.table, stream, variables, payload, identity, contributors, relation.ordered, projection)
 
     def _passes(self, column: logical.Column) -> Passed | None:
@@ -84,7 +95,7 @@ class RowByRow:
         reach = Reach((), self._input) if expression.variable == "" else self._input.variables.get(expression.variable)
         if reach is None:
             return None
-        return Passed(reach.after((self.table, 0)), expression.name, ARROW_TYPES[column.type])
+        return Passed(reach, expression.name, ARROW_TYPES[column.type])
 
     @property
     def sets_valid(self) -> bool:
@@ -96,12 +107,11 @@ class RowByRow:
     def update(self, deltas: Sequence[Delta]) -> Delta:
         """The change of the output: plain rows one by one, the versions of an event together."""
         (delta,) = deltas
+        if self._same and self._input.table.plain.implicit:
+            return delta
         plain = self._input.table.plain.view
         gone, come = (plain[rows] for rows in delta)
-        removed = [self._output.view[delta.removed[gone]]]
-        added = [self._make(delta.added[come])]
-        self._output.fill(len(self._input.table) - len(self._output), -1)
-        self._output.view[delta.added[come]] = added[0]
+        removed, added = [self.made_of(delta.removed[gone])], [self._make_each(delta.added[come])]
         if not (gone.all() and come.all()):
             for digest in self._concerned(delta.removed[~gone], delta.added[~come]):
                 old, new = self._merge(digest)
@@ -109,12 +119,19 @@ class RowByRow:
                 added.append(new)
         return Delta(np.concatenate(removed), np.concatenate(added))
 
-    def _make(self, rows: Rows, header: Header | None = None) -> Rows:
+    def _make_each(self, rows: Rows) -> Rows:
+        """The rows that some plain rows of the input become."""
+        if self._same:
+            return rows
+        made = self._make(rows, self._input.table.header(rows)) if len(rows) else NONE
+        self._output.fill(len(self._input.table) - len(self._output), -1)
+        self._output.view[rows] = made
+        return made
+
+    def _make(self, rows: Rows, header: Header) -> Rows:
         """Rows made of rows of the input."""
-        if not len(rows):
-            return NONE
-        if header is None:
-            header = self._input.table.header(rows)
+        if self._same:
+            return self.table.extend_versions(rows, header)
         if self._valid is not None:
             header = header._replace(ve=self._valid_ends(rows, header))
         if self._computed:
@@ -129,11 +146,11 @@ class RowByRow:
         for reach in self._input.contributors or (Reach((), self._input),):
             at = reach.rows(rows)
             some = np.flatnonzero(at >= 0)
-            table = reach.target.table
-            times, texts = table.vs.view[at[some]], reach.target.id_values(at[some])
-            for place, time, text, row in zip(some.tolist(), times.tolist(), texts, at[some].tolist(), strict=True):
+            of_it = reach.target.header(at[some])
+            times, texts = of_it.vs, reach.target.id_values(at[some])
+            for place, time, text, end in zip(some.tolist(), times.tolist(), texts, of_it.ve.tolist(), strict=True):
                 if (time, text) > (latest[place], ids[place]):
-                    latest[place], ids[place], ends[place] = time, text, table.ve.view[row]
+                    latest[place], ids[place], ends[place] = time, text, end
         return np.maximum(header.vs, ends)
 
     def _compute_columns(self, rows: Rows) -> None:
@@ -163,33 +180,30 @@ class RowByRow:
         rows = np.array(self._versions[digest], dtype=np.int64)
         rows = rows[np.argsort(self._input.table.os.view[rows], kind="stable")]
         wanted = self._wanted(rows)
-        old = self._merged.pop(digest, [])
-        kept = {
-            (int(self.table.references[0].view[r]), int(self.table.os.view[r]), int(self.table.oe.view[r])): r
-            for r in old
-        }
-        new = [key for key in wanted if key not in kept]
-        removed = [row for key, row in kept.items() if key not in wanted]
+        old = self._merged.pop(digest, {})
+        new = [key for key in wanted if key not in old]
+        removed = [row for key, row in old.items() if key not in wanted]
         made = self._made_as(new)
         if len(rows):
-            self._merged[digest] = [row for row in old if row not in removed] + made.tolist()
+            self._merged[digest] = {key: row for key, row in old.items() if key in wanted}
+            self._merged[digest].update(zip(new, made.tolist(), strict=True))
         else:
             del self._versions[digest]
         return np.array(removed, dtype=np.int64), made
 
-    def _wanted(self, rows: Rows) -> list[tuple[int, Time, Time]]:
+    def _wanted(self, rows: Rows) -> list[_Merged]:
         """The rows that some versions amount to: the last version of each, Os and Oe."""
         table = self._input.table
         header = table.header(rows)
         ends = header.ve if self._valid is None else self._valid_ends(rows, header)
         looks = self._looks(rows, header, ends)
-        merged: dict[object, list[tuple[int, Time, Time]]] = {}
+        merged: dict[object, list[_Merged]] = {}
         for row, os, oe, look in zip(rows.tolist(), header.os.tolist(), header.oe.tolist(), looks, strict=True):
             same = merged.setdefault(look, [])
-            if same and same[-1][2] >= os:
-                same[-1] = (row, same[-1][1], max(same[-1][2], oe))
+            if same and same[-1].oe >= os:
+                same[-1] = _Merged(row, same[-1].os, max(same[-1].oe, oe))
             else:
-                same.append((row, os, oe))
+                same.append(_Merged(row, os, oe))
         return [key for keys in merged.values() for key in keys]
 
     def _looks(self, rows: Rows, header: Header, ends: Rows) -> list[object]:
@@ -202,7 +216,7 @@ class RowByRow:
             columns.extend([(type(v), v) for v in to_values(vector)] for vector in vectors.values())
         return list(zip(*columns, strict=True))
 
-    def _made_as(self, wanted: list[tuple[int, Time, Time]]) -> Rows:
+    def _made_as(self, wanted: list[_Merged]) -> Rows:
         if not wanted:
             return NONE
         rows, os, oe = (np.array(column, dtype=np.int64) for column in zip(*wanted, strict=True))
@@ -239,11 +253,14 @@ class RowByRow:
 
     def holds(self, part: int) -> Rows:
         """The versions of events that have several."""
-        known = self._merged if part == OWN else self._versions
-        return np.array([row for rows in known.values() for row in rows], dtype=np.int64)
+        if part == OWN:
+            return np.array([row for made in self._merged.values() for row in made.values()], dtype=np.int64)
+        return np.array([row for rows in self._versions.values() for row in rows], dtype=np.int64)
 
     def made_of(self, rows: Rows) -> Rows:
         """The rows made of some rows of the input, one by one."""
+        if self._same:
+            return rows
         made: Rows = self._output.view[rows[rows < len(self._output)]]
         return made[made >= 0]
 
@@ -251,15 +268,28 @@ class RowByRow:
         """Rows got other numbers."""
         new = inputs[0]
         if new is not None:
-            self._output.fill(len(new) - len(self._output), -1)
-            self._output.keep(np.flatnonzero(new >= 0))
+            if not self._same:
+                self._output.fill(len(new) - len(self._output), -1)
+                self._output.keep(np.flatnonzero(new >= 0))
             self._versions = {d: new[np.array(rows, dtype=np.int64)].tolist() for d, rows in self._versions.items()}
+            self._merged = {
+                d: {key._replace(row=int(new[key.row])): row for key, row in made.items()}
+                for d, made in self._merged.items()
+            }
         if own is not None:
-            made = self._output.view
-            made[:] = np.where(made >= 0, own[made], -1) if len(own) else -1
-            self._merged = {d: own[np.array(rows, dtype=np.int64)].tolist() for d, rows in self._merged.items()}
+            into = self._output.view
+            into[:] = np.where(into >= 0, own[into], -1) if len(own) else -1
+            self._merged = {d: {key: int(own[row]) for key, row in made.items()} for d, made in self._merged.items()}
 
     @property
     def size(self) -> Size:
         """Rows made of others are held by those; what counts are the bytes."""
-        return Size(0, self.table.nbytes + self._output.nbytes)
+        return Size(0, self._output.nbytes + (0 if self._same else self.table.nbytes))
+
+
+class _Merged(NamedTuple):
+    """What some versions that look the same amount to: the last of them, and from when to when it is so."""
+
+    row: int
+    os: Time
+    oe: Time

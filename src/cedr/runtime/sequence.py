@@ -65,28 +65,31 @@ class Sequence(Composite):
         at = super().reaches(changed, window)
         if self._pairs and self.parameters.selections[-1] is Selection.FIRST:
             high = at.high.copy()
-            kernels.until_next(*self.inputs[-1].store.sorted, changed.groups, changed.times, high)
+            kernels.until_next(*self.inputs[1].store.sorted, changed.groups, changed.times, high)
             at = at._replace(high=high)
         return at
 
     def update(self, deltas: Several[Delta]) -> Delta:
         """Rows that come after all that is known bear on nothing before them."""
-        if not self._pairs or not self.follows(deltas):
-            return super().update(deltas)
-        changed = [source.apply(delta)[0] for source, delta in zip(self.inputs, deltas, strict=True)]
-        if not changed[-1]:
+        return self.appended(deltas) if self._pairs and self.follows(deltas) else self.anew(deltas)
+
+    def appended(self, deltas: Several[Delta]) -> Delta:
+        """Take in rows of both parameters of a pair that come after all that is known of them."""
+        first, last = (self.inputs[i].apply(delta)[0] for i, delta in enumerate(deltas))
+        del first
+        if not last:
             return Delta()
-        groups, times = changed[-1][0]
+        groups, times = last[0]
         places = np.empty(len(groups), dtype=np.int64)
-        kernels.appended(self.inputs[-1].store.sorted.pieces, groups, places)
-        found = self._found_pairs(groups, places, lambda: self._in_time(deltas[-1].added, places, times))
+        kernels.appended(self.inputs[1].store.sorted.pieces, groups, places)
+        found = self._found_pairs(groups, places, lambda: self._in_time(deltas[1].added, places, times))
         if found is None:
             found = super()._plain(Intervals(groups, times, times).united(), None)
         return Delta(NONE, self.say(found))
 
     def _in_time(self, added: Rows, places: Rows, times: Rows) -> Rows:
         """The order of time: so that what is said need not be sorted again, and what is read lies together."""
-        store, at = self.inputs[-1].store.sorted, together(added)
+        store, at = self.inputs[1].store.sorted, together(added)
         if not isinstance(at, slice) or len(places) < len(added):
             return by_time(times)
         if not is_sorted(self.parameters.relations[-1].table.vs.view[at]):
@@ -97,7 +100,7 @@ class Sequence(Composite):
 
     def _plain(self, at: Intervals, known: Time | None) -> Evaluated:
         if self._pairs and known is None:
-            owner, places = self.inputs[-1].store.sorted.locate(*at).expand()
+            owner, places = self.inputs[1].store.sorted.locate(*at).expand()
             found = self._found_pairs(at.groups[owner], places)
             if found is not None:
                 return found
@@ -105,22 +108,33 @@ class Sequence(Composite):
 
     def _found_pairs(self, groups: Rows, places: Rows, order: Callable[[], Rows] | None = None) -> Evaluated | None:
         """All in one go, of anchors by their groups and places; None where IDs decide between rows at one time."""
-        first, last = (source.store.sorted for source in self.inputs)
-        low, high = np.empty_like(places), np.empty_like(places)
+        first, last = (self.inputs[i].store.sorted for i in range(2))
+        ranges = np.empty((len(places), 4), dtype=np.int64)
         mode_of_first, mode_of_last = self.parameters.selections
         modes = (mode_of_last is Selection.FIRST, mode_of_first is Selection.LAST)
-        total, _ = kernels.ranges(first, last, (groups, places), self.scope, modes, low, high)
+        total, _ = kernels.ranges(first, last, (groups, places), self.scope, modes, ranges)
         if total == kernels.TIED:
             return None
-        if order is not None:
-            chosen = order()
-            groups, places, low, high = (column[chosen] for column in (groups, places, low, high))
+        cancelled = self.cancelled(groups, last.times[places])
+        if cancelled is not None:
+            ranges[cancelled, kernels.HIGH] = ranges[cancelled, kernels.LOW]
+            total = int((ranges[:, kernels.HIGH] - ranges[:, kernels.LOW]).sum())
+        chosen = np.arange(len(places), dtype=np.int64) if order is None else order()
         columns = tuple(np.empty(total, dtype=np.int64) for _ in range(6))
-        kernels.pairs(first.entries, last.entries, (groups, places, low, high), self.scope, columns)
+        kernels.pairs(first.entries, last.entries, ranges, chosen, self.lifetime, columns)
         references, (vs, ve, rt, of) = list(columns[:2]), columns[2:]
         if not all(relation.table.rt.implicit for relation in self.parameters.relations):
             rt = self.root_times(references)
         return Evaluated(references, plain_header(vs, ve, rt), of, vs)
+
+    @property
+    def lifetime(self) -> tuple[bool, int]:
+        """When a pair ends: whether that is counted from its last contributor, and how much later it is."""
+        return False, self.scope
+
+    def cancelled(self, groups: Rows, times: Rows) -> Mask | None:  # noqa: ARG002 - for those who know
+        """Of rows of the last parameter, by their groups and times, those that make no pairs; None: all make some."""
+        return None
 
     def anchors(self, references: list[Rows]) -> Rows:
         """The last contributor's Vs; the first one's where the last is chosen by the future."""

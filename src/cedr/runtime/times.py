@@ -34,3 +34,11 @@ def later(times: Rows, duration: int) -> Rows:
 def earlier(times: Rows, duration: int) -> Rows:
     """``times - duration``; a duration without an end reaches back to the beginning."""
     return np.full(len(times), BEGINNING) if duration == FOREVER else later(times, -duration)
+
+
+def until(times: Rows) -> Rows:
+    """The last instant before some times; FOREVER has none."""
+    if len(times) and int(times.max()) < FOREVER:
+        before: Rows = times - 1
+        return before
+    return np.where(times == FOREVER, FOREVER, times - 1)

@@ -18,7 +18,7 @@ from cedr.runtime.inputs import Input
 from cedr.runtime.negation import Negation
 from cedr.runtime.relation import Hop, Reach
 from cedr.runtime.table import NONE, Delta, Rows, renumbered
-from cedr.runtime.times import later
+from cedr.runtime.times import later, until
 
 _CHUNK = 1024
 
@@ -57,7 +57,7 @@ class Unless(_Scoped):
     def scope_of(self, rows: Rows) -> tuple[Rows, Rows]:
         """``e1.Vs < e2.Vs < e1.Vs + w``."""
         start = self.kept.table.vs.view[rows]
-        return start + 1, _until(later(start, self._scope))
+        return start + 1, until(later(start, self._scope))
 
     def lifetimes(self, references: list[Rows]) -> tuple[Rows, Rows, Rows]:
         """``[e1.Vs, e1.Vs + w)``."""
@@ -157,18 +157,10 @@ class UnlessNth(_Scoped):
     def scope_of(self, rows: Rows) -> tuple[Rows, Rows]:
         """``e1.cbt[n].Vs < e2.Vs < e1.cbt[n].Vs + w``."""
         start = self._start(rows)
-        return start + 1, _until(later(start, self._scope))
+        return start + 1, until(later(start, self._scope))
 
     def lifetimes(self, references: list[Rows]) -> tuple[Rows, Rows, Rows]:
         """``Vs = max(e1.cbt[n].Vs + w, e1.Vs)``, ``Ve = Vs + w``."""
         vs, _, rt = super().lifetimes(references)
         start = np.maximum(later(self._start(references[self.positive]), self._scope), vs)
         return start, later(start, self._scope), rt
-
-
-def _until(times: Rows) -> Rows:
-    """The last instant before some times; FOREVER has none."""
-    if len(times) and int(times.max()) < FOREVER:
-        before: Rows = times - 1
-        return before
-    return np.where(times == FOREVER, FOREVER, times - 1)
