@@ -149,9 +149,9 @@ class Changes:
         names = Names(relation, reached)
         wants_all = header_names is None or "contributors" in header_names
         header = relation.table.header(rows)  # of tables that go on changing
-        vs, rt = header.vs.copy(), header.rt.copy()
-        os = vs if header.os is header.vs else header.os.copy()
-        oe, ve = self._ends(os, header.ve.copy())
+        vs, rt = _own(header.vs), _own(header.rt)
+        os = vs if header.os is header.vs else _own(header.os)
+        oe, ve = self._ends(os, _own(header.ve))
         made: dict[str, Callable[[], pa.Array]] = {
             "change": lambda: pa.DictionaryArray.from_arrays(pa.array((~spoken.insert).view(np.int8)), _KINDS),
             "id": lambda: names.ids(contributors=wants_all),
@@ -160,7 +160,7 @@ class Changes:
             "Ve": lambda: pa.array(ve),
             "Os": lambda: pa.array(os),
             "Oe": lambda: pa.array(oe),
-            "Cs": lambda: pa.array(np.full(n, self.cedr_time)),
+            "Cs": lambda: pa.array(np.full(n, self.cedr_time) if self.retractions else spoken.said),
             "Rt": lambda: pa.array(rt),
             "contributors": names.contributors,
         }
@@ -173,8 +173,16 @@ class Changes:
         """The ends of rows after each change; a row that is removed ends where it began."""
         spoken = self._spoken
         if not self.retractions:
-            return spoken.oe, ve
-        oe = np.where(spoken.insert | (spoken.new_oe == KEPT), spoken.oe, spoken.new_oe)
-        removed = ~spoken.insert & (spoken.new_oe == KEPT) & (spoken.new_ve == KEPT)
-        shortened = np.where(spoken.insert | (spoken.new_ve == KEPT), ve, spoken.new_ve)
-        return np.where(removed, os, oe), shortened
+            return np.ascontiguousarray(spoken.oe), ve
+        back = np.flatnonzero(~spoken.insert)
+        oe, of = spoken.oe.copy(), spoken.oe[back]
+        new_oe, new_ve = spoken.new_oe[back], spoken.new_ve[back]
+        removed = (new_oe == KEPT) & (new_ve == KEPT)
+        oe[back] = np.where(removed, os[back], np.where(new_oe == KEPT, of, new_oe))
+        ve[back] = np.where(new_ve == KEPT, ve[back], new_ve)
+        return oe, ve
+
+
+def _own(column: Rows) -> Rows:
+    """A column that stays as it is, whatever becomes of the table."""
+    return column if column.flags.owndata else column.copy()

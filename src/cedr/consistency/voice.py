@@ -98,12 +98,15 @@ class Voice:
         return in_order_of_sync(retractions, self._inserts(fresh, cedr_time))
 
     def _note(self, delta: Delta) -> None:
-        missing = len(self._relation.table) - len(self._said)
-        self._said.fill(missing, UNSAID)
-        self._said_oe.fill(missing, FOREVER)
-        self._meant.fill(missing, value=False)
+        before, now = len(self._said), len(self._relation.table)
+        added = together(delta.added)
+        all_new = isinstance(added, slice) and (added.start, added.stop) == (before, now)
+        self._said.fill(now - before, UNSAID)
+        self._said_oe.fill(now - before, FOREVER)
+        self._meant.fill(now - before, value=all_new)
         self._meant.view[delta.removed] = False
-        self._meant.view[together(delta.added)] = True
+        if not all_new:
+            self._meant.view[added] = True
 
     @property
     def spoken_count(self) -> int:
@@ -199,11 +202,14 @@ class Voice:
             alive = (table.ve.view[due] >= at.frozen) & (ends >= at.frozen)
             self.frozen += len(due) - int(alive.sum())
             due, ends = due[alive], ends[alive]
-        self._said_oe.view[together(due)] = ends
+        if not table.oe.implicit:
+            self._said_oe.view[together(due)] = ends
         return due
 
     def _due_ends(self, rows: Rows, at: Thresholds) -> Rows:
         """Oe of rows as far as it is due; what is not is said later."""
+        if self._relation.table.oe.implicit:
+            return np.broadcast_to(np.int64(FOREVER), rows.shape)
         ends = self._relation.table.oe.view[together(rows)]
         later = (ends > at.due) & (ends < FOREVER)
         if later.any():
@@ -356,7 +362,8 @@ class Voice:
             order = by_time(starts)
             fresh, starts = fresh[order], starts[order]
         kept = np.broadcast_to(np.int64(KEPT), (n,))
-        ends = self._said_oe.view[together(fresh)].copy()
+        open_ = np.broadcast_to(np.int64(FOREVER), (n,))
+        ends = open_ if table.oe.implicit else self._said_oe.view[together(fresh)].copy()
         return Spoken(np.ones(n, dtype=np.bool_), fresh, np.full(n, cedr_time), ends, kept, kept, starts)
 
 

@@ -46,6 +46,10 @@ class Derived:
         """Bytes taken, room included."""
         return 0 if self._own is None else self._own.nbytes
 
+    def lend(self, n: int) -> npt.NDArray[Any]:
+        """Room for values to be appended next."""
+        return np.empty(n, self._type) if self._own is None else self._own.lend(n)
+
     def extend(self, values: npt.NDArray[Any], beside: npt.NDArray[Any]) -> None:
         """Append values; ``beside`` are those appended to the column that implies this one."""
         if self._own is None and not self._same(values, beside):

@@ -32,11 +32,12 @@ class Growable:
     array([5, 3])
     """
 
-    __slots__ = ("_array", "_length")
+    __slots__ = ("_array", "_length", "_lent")
 
     def __init__(self, dtype: npt.DTypeLike, capacity: int = 16, width: int | None = None) -> None:
         self._array: npt.NDArray[Any] = np.empty(capacity if width is None else (capacity, width), dtype)
         self._length = 0
+        self._lent: npt.NDArray[Any] | None = None
 
     def __len__(self) -> int:
         return self._length
@@ -70,14 +71,24 @@ class Growable:
         self._length = start + n
         return self._array[start : self._length]
 
+    def lend(self, n: int) -> npt.NDArray[Any]:
+        """Room behind what is held, to be written to and appended next: then nothing is copied."""
+        self.reserve(n)
+        self._lent = self._array[self._length : self._length + n]
+        return self._lent
+
     def extend(self, values: npt.ArrayLike) -> None:
         """Append values."""
+        lent, self._lent = self._lent, None
+        if lent is not None and values is lent:
+            self._length += len(lent)
+            return
         array = np.asarray(values, self._array.dtype)
         self.grow(len(array))[:] = array
 
     def adopt(self, array: npt.NDArray[Any]) -> None:
         """Append values of an array that nobody else will change: where nothing is held yet, it is not copied."""
-        if self._length or len(array) < _WORTH or array.dtype != self._array.dtype or not array.flags.c_contiguous:
+        if self._lent is not None or self._length or len(array) < _WORTH or array.dtype != self._array.dtype or not array.flags.c_contiguous:
             self.extend(array)
         elif len(array) > len(self._array):
             self._array, self._length = array, len(array)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from cedr.model.time import BEGINNING, FOREVER
 from cedr.runtime.jit import inlined, kernel
-from cedr.runtime.segment_kernels import ROW, SIZE, START, TIME
+from cedr.runtime.segment_kernels import ROW, SIZE, START, TIME, fetched
 
 Array = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -42,17 +42,6 @@ def first_from(entries: Array, left: int, right: int, time: int) -> int:
         else:
             right = middle
     return left
-
-
-@inlined
-def fetched(pieces: Array, entries: Array, groups: Array) -> int:
-    """Reads where each group ends, so that it is near when it is needed; the number means nothing."""
-    touched = 0
-    for group in groups:
-        if group < len(pieces):
-            end = pieces[group, START] + pieces[group, SIZE]
-            touched ^= entries[max(end - 1, 0), TIME] if end else 0
-    return touched
 
 
 @kernel

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from cedr.runtime.jit import kernel
+from cedr.runtime.jit import inlined, kernel
 
 Array = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -14,6 +14,7 @@ START, SIZE, ROOM = 0, 1, 2
 """The columns of pieces: where a group's entries begin, how many there are, and how many fit."""
 TIME, ROW = 0, 1
 """The columns of entries.  What is read together lies together: one line of the cache instead of two."""
+_BLOCK: Final = 64
 
 
 @kernel
@@ -90,11 +91,28 @@ def room_needed(pieces: Array, groups: Array) -> int:
     return needed
 
 
+@inlined
+def fetched(pieces: Array, entries: Array, groups: Array) -> int:
+    """Reads where each group ends, so that it is near when it is needed; the number means nothing."""
+    touched = 0
+    for group in groups:
+        if group < len(pieces):
+            end = pieces[group, START] + pieces[group, SIZE]
+            touched ^= entries[max(end - 1, 0), TIME] if end else 0
+    return touched
+
+
 @kernel
-def put_in(pieces: Array, entries: Array, end: int, groups: Array, at: Array, new: Array) -> int:
-    """Merge a batch, sorted by (group, time), into the pieces; the new end of what is used of the entries."""
-    i = 0
+def put_in(pieces: Array, entries: Array, end: int, groups: Array, at: Array, new: Array) -> tuple[int, int]:
+    """Merge a batch, sorted by (group, time), into the pieces; the new end of what is used of the entries.
+
+    The other number means nothing.
+    """
+    i, ahead, touched = 0, 0, 0
     while i < len(groups):
+        if i >= ahead:
+            ahead = i + _BLOCK
+            touched ^= fetched(pieces, entries, groups[i:ahead])
         group = groups[i]
         j = i
         while j < len(groups) and groups[j] == group:
@@ -122,7 +140,7 @@ def put_in(pieces: Array, entries: Array, end: int, groups: Array, at: Array, ne
             place -= 1
         pieces[group, SIZE] = total
         i = j
-    return end
+    return end, touched
 
 
 @kernel

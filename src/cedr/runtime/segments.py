@@ -129,7 +129,7 @@ class Segments:
         self._widen(int(groups[-1]) + 1)
         if self._end + kernels.room_needed(self._pieces, groups) > len(self._entries):
             self._make_room(groups)
-        self._end = kernels.put_in(self._pieces, self._entries, self._end, groups, times, rows)
+        self._end, _ = kernels.put_in(self._pieces, self._entries, self._end, groups, times, rows)
         self._held += len(rows)
         self._fresh += len(rows)
 

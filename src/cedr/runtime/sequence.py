@@ -120,7 +120,8 @@ class Sequence(Composite):
             ranges[cancelled, kernels.HIGH] = ranges[cancelled, kernels.LOW]
             total = int((ranges[:, kernels.HIGH] - ranges[:, kernels.LOW]).sum())
         chosen = np.arange(len(places), dtype=np.int64) if order is None else order()
-        columns = tuple(np.empty(total, dtype=np.int64) for _ in range(6))
+        own = np.empty(total, dtype=np.int64)
+        columns = (*(self.table.lend(total) if order is not None else (np.empty_like(own) for _ in range(5))), own)
         kernels.pairs(first.entries, last.entries, ranges, chosen, self.lifetime, columns)
         references, (vs, ve, rt, of) = list(columns[:2]), columns[2:]
         if not all(relation.table.rt.implicit for relation in self.parameters.relations):

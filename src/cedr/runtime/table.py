@@ -123,6 +123,10 @@ class Table:
             derived.extend(same, header.vs)
         return np.arange(first, len(self.vs), dtype=np.int64)
 
+    def lend(self, n: int) -> tuple[Rows, ...]:
+        """Room for references, Vs, Ve and Rt of rows that are appended next, as given."""
+        return (*(column.lend(n) for column in (*self.references, self.vs, self.ve)), self.rt.lend(n))
+
     def extend_versions(self, rows: Rows, header: Header) -> Rows:
         """Append rows with the IDs and payloads of other rows of the table, and headers of their own."""
         if isinstance(self.ids, TextIds):
