@@ -281,7 +281,7 @@ class Dataflow:
                 if place in concerned:
                     held[place].append(operator.holds(part if part < len(stage.inputs) else OWN))
                     held[place].extend([] if ends is None else [ends.rows])
-            if isinstance(stage.operator, RowByRow) and id(stage.relation.table) in concerned:
+            if isinstance(stage.operator, RowByRow) and id(stage.relation.table) in concerned and not stage.shares:
                 held[id(stage.relation.table)].append(self._live(stage, sources))
         return _closed([table for table in self.tables() if id(table) in concerned], held)
 

@@ -88,7 +88,13 @@ class Growable:
 
     def adopt(self, array: npt.NDArray[Any]) -> None:
         """Append values of an array that nobody else will change: where nothing is held yet, it is not copied."""
-        if self._lent is not None or self._length or len(array) < _WORTH or array.dtype != self._array.dtype or not array.flags.c_contiguous:
+        if (
+            self._lent is not None
+            or self._length
+            or len(array) < _WORTH
+            or array.dtype != self._array.dtype
+            or not array.flags.c_contiguous
+        ):
             self.extend(array)
         elif len(array) > len(self._array):
             self._array, self._length = array, len(array)

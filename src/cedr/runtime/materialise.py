@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from cedr.model.event import Event
 from cedr.runtime import naming
@@ -93,7 +94,7 @@ class Names:
         leaves = [leaf for _, leaf in self._leaves]
         count, n = len(leaves), len(self._reached)
         if self._together():
-            which, offsets = np.tile(np.arange(count, dtype=np.int8), n), np.arange(n + 1, dtype=np.int32) * count
+            which, offsets = _alike(count, n)
             texts = self._parts
             if texts is None:
                 texts = naming.contributors([ids for ids in self._holders if isinstance(ids, TextIds)], self._rows)
@@ -106,6 +107,20 @@ class Names:
         names = pa.DictionaryArray.from_arrays(pa.array(which), streams)
         values = pa.StructArray.from_arrays([names, texts], ["type", "id"])
         return pa.ListArray.from_arrays(pa.array(offsets), values)
+
+
+def _alike(count: int, n: int) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
+    """Which contributor is which, and where each row's begin, of rows with as many each: the same at every step."""
+    which, offsets = _ALIKE.get(count, (np.empty(0, np.int8), np.empty(0, np.int32)))
+    if len(offsets) <= n:
+        which, offsets = np.tile(np.arange(count, dtype=np.int8), n), np.arange(n + 1, dtype=np.int32) * np.int32(count)
+        if n <= _KEPT:
+            _ALIKE[count] = which, offsets
+    return which[: n * count], offsets[: n + 1]
+
+
+_ALIKE: dict[int, tuple[NDArray[np.int8], NDArray[np.int32]]] = {}
+_KEPT = 1 << 20
 
 
 def _by_time(leaves: list[Relation], reached: list[Rows]) -> tuple[Rows, Rows]:

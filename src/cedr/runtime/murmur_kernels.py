@@ -26,6 +26,7 @@ _FINAL_1: Final = np.uint64(0xFF51AFD7ED558CCD)
 _FINAL_2: Final = np.uint64(0xC4CEB9FE1A85EC53)
 _ZERO: Final = np.uint64(0)
 _ONE: Final = np.uint64(1)
+_TWO: Final = np.uint64(2)
 _FOUR: Final = np.uint64(4)
 _FIVE: Final = np.uint64(5)
 _EIGHT: Final = np.uint64(8)
@@ -47,7 +48,6 @@ _NIBBLES: Final = np.uint64(0x000F000F000F000F)
 _ONES: Final = np.uint64(0x0101010101010101)
 _SIXES: Final = np.uint64(0x0606060606060606)
 _ZEROS: Final = np.uint64(0x3030303030303030)
-_TO_LETTERS: Final = np.uint64(ord("a") - ord("0") - 10)
 _PREFIX: Final = np.uint64(int.from_bytes(b"str:32:", "little"))
 _TEXT_1: Final = np.uint64(int.from_bytes(b"str:\0:", "little"))
 _TEXT_2: Final = np.uint64(int.from_bytes(b"str:\0\0:", "little"))
@@ -211,11 +211,22 @@ def digest_integers(values: Numbers, scratch: Bytes, high: Words, low: Words) ->
 
 @kernel
 def spelled(half: Any) -> Any:
-    """The lower 32 bits of a word as eight hexadecimal digits, the first one in the lowest byte."""
+    """The lower 32 bits of a word as eight hexadecimal digits, the first one in the lowest byte.
+
+    No multiplication: so a loop over this works on several words at once.
+    """
     half = (half >> _SIXTEEN) | ((half & _LOWER_16) << _T32)
     half = ((half >> _EIGHT) & _BYTES_OF_4) | ((half & _BYTES_OF_4) << _SIXTEEN)
     half = ((half >> _FOUR) & _NIBBLES) | ((half & _NIBBLES) << _EIGHT)
-    return half + _ZEROS + ((half + _SIXES) >> _FOUR & _ONES) * _TO_LETTERS
+    letters = ((half + _SIXES) >> _FOUR) & _ONES  # 39 further on: 32 + 4 + 2 + 1
+    return half + _ZEROS + ((letters << _FIVE) | (letters << _TWO) | (letters << _ONE) | letters)
+
+
+@kernel
+def spell(halves: Words, out: Words) -> None:
+    """Some of these, one after the other."""
+    for place in range(len(halves)):
+        out[place] = spelled(halves[place])
 
 
 @kernel

@@ -24,27 +24,26 @@ Words = npt.NDArray[np.uint64]
 _ROOMY = 64
 """Up to so many bytes for each ID there is room without counting."""
 _NO_WORDS = np.empty(0, np.uint64)
-_NO_IDS = np.empty((0, SPELLED), np.uint64)
 _NO_OFFSETS = np.empty(0, np.int32)
 
 
 def names(recipe: Recipe, rows: Sequence[Rows]) -> pa.Array:
     """The IDs of composites of some rows, none of them -1."""
-    ids = np.empty((len(rows[0]), SPELLED), np.uint64)
+    ids = np.empty(SPELLED * len(rows[0]), np.uint64)
     _name(recipe, rows, ids, _NO_WORDS, _NO_OFFSETS)
-    return written(ids.reshape(-1))
+    return written(ids)
 
 
 def contributors(ids: Sequence[TextIds], rows: Sequence[Rows]) -> pa.Array:
     """The IDs of the contributors of each composite, one behind the other."""
-    return _contributors(Recipe("", [(0, 0)] * len(ids), ids), rows, _NO_IDS)
+    return _contributors(Recipe("", [(0, 0)] * len(ids), ids), rows, _NO_WORDS)
 
 
 def names_and_contributors(recipe: Recipe, rows: Sequence[Rows]) -> tuple[pa.Array, pa.Array]:
     """Both."""
-    ids = np.empty((len(rows[0]), SPELLED), np.uint64)
+    ids = np.empty(SPELLED * len(rows[0]), np.uint64)
     parts = _contributors(recipe, rows, ids)
-    return written(ids.reshape(-1)), parts
+    return written(ids), parts
 
 
 def _contributors(recipe: Recipe, rows: Sequence[Rows], ids: Words) -> pa.Array:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cedr.runtime.jit import inlined, kernel
-from cedr.runtime.murmur_kernels import absorbed, digested, finished, spelled, word_at
+from cedr.runtime.murmur_kernels import absorbed, digested, finished, spell, word_at
 
 Bytes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
@@ -62,35 +62,39 @@ def record_texts(data: Bytes, offsets: Numbers, scratch: Bytes, records: Words) 
 
 
 @inlined
-def fetch(records: Any, rows: Any, block: int, count: int, near: Words) -> None:
-    """The records of a block of composites, those of a composite's contributors one behind the other."""
+def fetch(records: Any, rows: Any, block: int, count: int, digests: Words, texts: Words) -> None:
+    """The records of a block of composites: digests by contributor, texts one behind the other."""
     parts = len(rows)
     for part in range(parts):
         known, chosen = records[part], rows[part]
         for index in range(count):
-            row = np.uint64(chosen[block + index])
-            for word in range(RECORD):
-                near[index * parts + part, word] = known[row, np.uint64(word)]
+            row, to = np.uint64(chosen[block + index]), np.uint64(index * parts + part)
+            digests[part, 0, index], digests[part, 1, index] = known[row, 0], known[row, 1]
+            texts[to, 0], texts[to, 1] = known[row, 2], known[row, 3]
 
 
 @inlined
-def make_ids(begin: Words, streams: Words, near: Words, count: int, state: Words, out: Words) -> None:
-    """The IDs of a block as text; ``begin``: the hash of what comes before the first contributor's ID."""
+def make_ids(begin: Words, streams: Words, digests: Words, state: Words, halves: Words) -> None:
+    """The IDs of a block, each in four pieces of 32 bits; ``begin``: the hash before the first contributor's ID.
+
+    Always a whole block, column by column: so several rows are worked on by one instruction.
+    """
     parts = len(streams)
-    for index in range(count):
-        record = index * parts
-        state[index, 0], state[index, 1] = absorbed(begin[0], begin[1], near[record, 0], near[record, 1])
+    high, low = state[0], state[1]
+    first, second = begin[0], begin[1]
+    for index in range(_BLOCK):
+        high[index], low[index] = absorbed(first, second, digests[0, 0, index], digests[0, 1, index])
     for part in range(1, parts):
         first, second = streams[part, 0], streams[part, 1]
-        for index in range(count):
-            record = index * parts + part
-            high, low = absorbed(state[index, 0], state[index, 1], first, second)
-            state[index, 0], state[index, 1] = absorbed(high, low, near[record, 0], near[record, 1])
+        for index in range(_BLOCK):
+            one, other = absorbed(high[index], low[index], first, second)
+            high[index], low[index] = absorbed(one, other, digests[part, 0, index], digests[part, 1, index])
     length = np.uint64(16 * (1 + 2 * parts))
-    for index in range(count):
-        high, low = finished(state[index, 0], state[index, 1], length)
-        out[index, 0], out[index, 1] = spelled(high >> _T32), spelled(high & _LOWER_32)
-        out[index, 2], out[index, 3] = spelled(low >> _T32), spelled(low & _LOWER_32)
+    for index in range(_BLOCK):
+        high[index], low[index] = finished(high[index], low[index], length)
+    for index in range(_BLOCK):
+        halves[4 * index], halves[4 * index + 1] = high[index] >> _T32, high[index] & _LOWER_32
+        halves[4 * index + 2], halves[4 * index + 3] = low[index] >> _T32, low[index] & _LOWER_32
 
 
 @inlined
@@ -128,18 +132,20 @@ def name_composites(
     How many bytes of ``out`` were written; ``begun`` are those of its last word.
     """
     parts, n = len(rows), len(rows[0])
-    state, near = np.empty((_BLOCK, 2), np.uint64), np.empty((_BLOCK * parts, RECORD), np.uint64)
+    digests, near = np.zeros((parts, 2, _BLOCK), np.uint64), np.empty((_BLOCK * parts, 2), np.uint64)
+    state, halves = np.empty((2, _BLOCK), np.uint64), np.empty(SPELLED * _BLOCK, np.uint64)
     begin = np.empty(2, np.uint64)
     begin[0], begin[1] = absorbed(start[0], start[1], streams[0, 0], streams[0, 1])
     at = begun = np.uint64(0)
     offsets[:1] = 0
     for block in range(0, n, _BLOCK):
         count = min(_BLOCK, n - block)
-        fetch(records, rows, block, count, near)
+        fetch(records, rows, block, count, digests, near)
         if len(ids):
-            make_ids(begin, streams, near, count, state, ids[block:])
+            make_ids(begin, streams, digests, state, halves)
+            spell(halves[: SPELLED * count], ids[SPELLED * block :])
         for record in range(count * parts if len(offsets) else 0):
-            first, second = near[record, 2], near[record, 3]
+            first, second = near[record, 0], near[record, 1]
             if second == _LONG:
                 of = record % parts
                 size = write_long(texts[of], rows[of][block + record // parts], at, begun, out)

@@ -10,8 +10,8 @@ from cedr.runtime.jit import inlined, kernel
 
 Array = np.ndarray[Any, np.dtype[np.int64]]
 
-START, SIZE, ROOM = 0, 1, 2
-"""The columns of pieces: where a group's entries begin, how many there are, and how many fit."""
+START, SIZE, ROOM, BASE = range(4)
+"""The columns of pieces: where a group's entries begin, how many there are, how many fit, and from where on."""
 TIME, ROW = 0, 1
 """The columns of entries.  What is read together lies together: one line of the cache instead of two."""
 _BLOCK: Final = 64
@@ -74,6 +74,17 @@ def in_groups(groups: Array, times: Array) -> bool:
     return True
 
 
+@inlined
+def fits(pieces: Array, group: int, total: int) -> Any:
+    """Whether so many entries find room where a group has its own.
+
+    What was forgotten leaves room before the others.  These are moved there only if it is much: so a row is not moved
+    more often, over all, than rows come.
+    """
+    room, before = pieces[group, ROOM], pieces[group, START] - pieces[group, BASE]
+    return before + total <= room or (total <= room and 4 * before >= total)
+
+
 @kernel
 def room_needed(pieces: Array, groups: Array) -> int:
     """How much more space a batch, sorted by group, takes at the end of the entries."""
@@ -85,7 +96,7 @@ def room_needed(pieces: Array, groups: Array) -> int:
         while j < len(groups) and groups[j] == group:
             j += 1
         total = pieces[group, SIZE] + (j - i)
-        if total > pieces[group, ROOM]:
+        if not fits(pieces, group, total):
             needed += max(4, 2 * total)
         i = j
     return needed
@@ -118,15 +129,16 @@ def put_in(pieces: Array, entries: Array, end: int, groups: Array, at: Array, ne
         while j < len(groups) and groups[j] == group:
             j += 1
         first, held = pieces[group, START], pieces[group, SIZE]
-        total = held + (j - i)
-        if total > pieces[group, ROOM]:
-            for k in range(held):
-                entries[end + k, TIME] = entries[first + k, TIME]
-                entries[end + k, ROW] = entries[first + k, ROW]
-            first = end
-            pieces[group, START] = end
-            pieces[group, ROOM] = max(4, 2 * total)
+        total, base = held + (j - i), pieces[group, BASE]
+        if not fits(pieces, group, total):
+            base = end
+            pieces[group, BASE], pieces[group, ROOM] = end, max(4, 2 * total)
             end += pieces[group, ROOM]
+        if first + total > base + pieces[group, ROOM] or first < base:
+            for k in range(held):
+                entries[base + k, TIME] = entries[first + k, TIME]
+                entries[base + k, ROW] = entries[first + k, ROW]
+            first = pieces[group, START] = base
         last, place, k = first + held - 1, first + total - 1, j - 1
         while k >= i:
             if last >= first and entries[last, TIME] > at[k]:
@@ -239,25 +251,51 @@ def forget(pieces: Array, entries: Array, line: int) -> int:
         while count < pieces[group, SIZE] and entries[first + count, TIME] <= line:
             count += 1
         if count:
-            pieces[group, START] += count
             pieces[group, SIZE] -= count
-            pieces[group, ROOM] -= count
+            pieces[group, START] = first + count if pieces[group, SIZE] else pieces[group, BASE]
             gone += count
     return gone
 
 
+@inlined
+def roomy(size: int) -> int:
+    """Room for so many entries and half as many more."""
+    return size + (size + 1) // 2
+
+
 @kernel
-def copied(pieces: Array, entries: Array, target: Array) -> None:
-    """Copy all pieces side by side to other entries, without spare room."""
+def room_side_by_side(pieces: Array) -> int:
+    """How much room all pieces take when each has room to grow by half."""
+    total = 0
+    for group in range(len(pieces)):
+        total += roomy(pieces[group, SIZE])
+    return total
+
+
+@kernel
+def moved(pieces: Array, entries: Array, target: Array) -> int:
+    """Move all pieces to other entries, side by side, each with room to grow by half; where they end."""
     end = 0
     for group in range(len(pieces)):
-        first = pieces[group, START]
-        for k in range(pieces[group, SIZE]):
+        first, size = pieces[group, START], pieces[group, SIZE]
+        for k in range(size):
             target[end + k, TIME] = entries[first + k, TIME]
             target[end + k, ROW] = entries[first + k, ROW]
-        pieces[group, START] = end
-        pieces[group, ROOM] = pieces[group, SIZE]
-        end += pieces[group, SIZE]
+        pieces[group, START] = pieces[group, BASE] = end
+        pieces[group, ROOM] = roomy(size)
+        end += pieces[group, ROOM]
+    return end
+
+
+@kernel
+def all_rows(pieces: Array, entries: Array, out: Array) -> None:
+    """The rows of all pieces."""
+    n = 0
+    for group in range(len(pieces)):
+        first = pieces[group, START]
+        for place in range(first, first + pieces[group, SIZE]):
+            out[n] = entries[place, ROW]
+            n += 1
 
 
 @kernel

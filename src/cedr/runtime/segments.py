@@ -21,6 +21,12 @@ _SMALL = 4096
 """Below so many rows, forgetting looks at all of them every time."""
 
 
+_AT_LEAST = 1 << 20
+"""So much room does not matter."""
+_SPARSE = 16
+"""So many times the room that is needed is too much."""
+
+
 class Sorted(NamedTuple):
     """Rows sorted by (group, time), as the searches take them."""
 
@@ -45,7 +51,8 @@ class Sorted(NamedTuple):
     @classmethod
     def of(cls, sizes: Rows, times: Rows, rows: Rows) -> Sorted:
         """Groups of given sizes, one after another."""
-        pieces = np.stack([np.cumsum(sizes) - sizes, sizes, sizes], axis=1)
+        start = np.cumsum(sizes) - sizes
+        pieces = np.stack([start, sizes, sizes, start], axis=1)
         return cls(pieces, np.stack([times, rows], axis=1))
 
     def locate(self, groups: Rows, low: Rows, high: Rows) -> Places:
@@ -103,7 +110,7 @@ class Segments:
     """A sorted store that changes."""
 
     def __init__(self) -> None:
-        self._pieces = np.zeros((0, 3), dtype=np.int64)
+        self._pieces = np.zeros((0, 4), dtype=np.int64)
         self._entries = np.zeros((0, 2), dtype=np.int64)
         self._end = 0
         self._held = 0
@@ -127,8 +134,9 @@ class Segments:
         if not len(rows):
             return
         self._widen(int(groups[-1]) + 1)
-        if self._end + kernels.room_needed(self._pieces, groups) > len(self._entries):
-            self._make_room(groups)
+        more = kernels.room_needed(self._pieces, groups)
+        if self._end + more > len(self._entries):
+            self._make_room(more)  # less is needed then: each piece has room again
         self._end, _ = kernels.put_in(self._pieces, self._entries, self._end, groups, times, rows)
         self._held += len(rows)
         self._fresh += len(rows)
@@ -141,14 +149,16 @@ class Segments:
     def forget(self, line: int) -> None:
         """Drop rows with time <= line; not each time all of them, so that the cost follows what arrives."""
         if self._held <= _SMALL or self._fresh * 4 >= self._held:
+            needed, self._fresh = self._held + self._fresh, 0
             self._held -= kernels.forget(self._pieces, self._entries, line)
-            self._fresh = 0
+            if len(self._entries) > _AT_LEAST + _SPARSE * needed:
+                self._make_room(0)
 
     def all_rows(self) -> Rows:
         """The rows of all groups."""
-        entries = np.empty((self._held, 2), dtype=np.int64)
-        kernels.copied(self._pieces.copy(), self._entries, entries)
-        return entries[:, kernels.ROW]
+        rows = np.empty(self._held, dtype=np.int64)
+        kernels.all_rows(self._pieces, self._entries, rows)
+        return rows
 
     def renumber(self, new_rows: Rows | None, new_groups: Rows | None) -> None:
         """Rows and groups, unless None, got other numbers; a group of -1 holds nothing any more."""
@@ -159,24 +169,19 @@ class Segments:
             known = min(len(kept), len(new_groups))
             kept[:known] = new_groups[:known]
             used = np.flatnonzero(kept >= 0)
-            pieces = np.zeros((int(kept.max(initial=-1)) + 1, 3), dtype=np.int64)
+            pieces = np.zeros((int(kept.max(initial=-1)) + 1, 4), dtype=np.int64)
             pieces[kept[used]] = self._pieces[used]
             self._pieces = pieces
 
     def _widen(self, groups: int) -> None:
         if groups > len(self._pieces):
             more = max(groups, 2 * len(self._pieces)) - len(self._pieces)
-            self._pieces = np.concatenate([self._pieces, np.zeros((more, 3), dtype=np.int64)])
+            self._pieces = np.concatenate([self._pieces, np.zeros((more, 4), dtype=np.int64)])
 
-    def _make_room(self, groups: Rows) -> None:
-        """Move everything to larger arrays; the spare room of pieces is not copied."""
-        spare = kernels.room_needed(_without_room(self._pieces), groups)
-        entries = np.empty((64 + 2 * (self._held + spare), 2), dtype=np.int64)
-        kernels.copied(self._pieces, self._entries, entries)
-        self._entries, self._end = entries, self._held
-
-
-def _without_room(pieces: Rows) -> Rows:
-    pieces = pieces.copy()
-    pieces[:, kernels.ROOM] = pieces[:, kernels.SIZE]
-    return pieces
+    def _make_room(self, more: int) -> None:
+        """Move everything to other arrays, with room for so many more: what was forgotten takes none any longer."""
+        room = kernels.room_side_by_side(self._pieces) + more
+        # where rows come and go, other groups have some each time: it should not be full at once
+        entries = np.empty((64 + room + max(room // 2, min(8 * len(self._pieces), _AT_LEAST)), 2), dtype=np.int64)
+        self._end = kernels.moved(self._pieces, self._entries, entries)
+        self._entries = entries

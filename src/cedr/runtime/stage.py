@@ -27,6 +27,11 @@ class Stage:
     line: Time = BEGINNING
     guarantee: Time = BEGINNING
 
+    @property
+    def shares(self) -> bool:
+        """Whether its rows are those of its input."""
+        return len(self.inputs) == 1 and self.inputs[0].relation.table is self.relation.table
+
 
 class Lines(NamedTuple):
     """What of the output does not matter any more.
