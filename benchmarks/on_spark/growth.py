@@ -40,10 +40,9 @@ def growth(spark: SparkSession, large: int, small: int, showing: Showing) -> lis
             _write(state, probes, Path(folder))
             ran = counted_stream(streamed(spark, Path(folder), FIRST))
         right = ran.rows == first_tally(joined(state, probes)).count
-        taken = [batch.durationMs["triggerExecution"] / 1e3 for batch in ran.batches if batch.numInputRows == PROBE]
-        rows = [
-            each["state_rows"] for each in ran.batches[-1].observedMetrics.values() if "state_rows" in each.asDict()
-        ]
+        batches = [batch for batch in ran.batches if batch.numInputRows]  # of files, where workers read them
+        taken = [batch.durationMs["triggerExecution"] / 1e3 for batch in batches[-PROBES:]]
+        rows = [each["state_rows"] for each in batches[-1].observedMetrics.values() if "state_rows" in each.asDict()]
         found.append((len(state), taken[1:], right, rows))
     return [_row(found, each) for each in found]
 

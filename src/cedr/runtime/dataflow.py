@@ -113,8 +113,7 @@ class Dataflow:
 
     def _pattern(self, node: logical.Pattern) -> Stage:
         sides = keys_of(node)
-        if sides is not None:
-            assert isinstance(node, logical.Unless)
+        if isinstance(node, logical.Unless) and sides is not None:
             return self._unless_sequence(node, sides)
         below = [self._build(part) for part in logical.inputs(node)]
         relations = [stage.relation for stage in below]
@@ -230,16 +229,17 @@ class Dataflow:
         return below[0] if stage.operator is None else stage.operator.settled(below)
 
     def choices(self) -> list[list[Chosen]]:
-        """Choices that bear on later ones, of each pattern operator."""
-        return [operator.choices() for operator in self._patterns()]
+        """Choices that bear on later ones, of each operator that makes some."""
+        return [operator.choices() for operator in self._choosing()]
 
     def resume(self, choices: list[list[list[Any]]]) -> None:
         """Choices made before, as they were written."""
-        for operator, chosen in zip(self._patterns(), choices, strict=True):
+        for operator, chosen in zip(self._choosing(), choices, strict=True):
             operator.resume([Chosen(tuple(header), tuple(map(_name, events))) for header, events in chosen])
 
-    def _patterns(self) -> list[PatternOperator]:
-        return [stage.operator for stage in self.stages if isinstance(stage.operator, PatternOperator)]
+    def _choosing(self) -> list[PatternOperator]:
+        operators = (stage.operator for stage in self.stages)
+        return [each for each in operators if isinstance(each, PatternOperator) and each.endless]
 
     # -- what came and went -------------------------------------------------------------------------------------------
 
