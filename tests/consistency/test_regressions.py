@@ -158,3 +158,31 @@ def test_what_is_final_below_and_undecided_above_is_there_after_a_restart(
     for last in steps:
         same(pattern + tail, arrived, course=Course(saved=frozenset(steps), restarts=frozenset({last})))
     same(pattern + tail, arrived, course=Course(saved=frozenset(steps), restarts=frozenset(steps)))
+
+
+BELIEVED_LATER = (
+    ("NOT(A w, SEQUENCE(B x, B y, B z, 3)) DISJOINT", "B b2 2 / B b3 3 @5 / B b1 1 @0 / B b5 5 @3"),
+    ("ALL(A x, B y, 3) DISJOINT", "B b3 3 / A a5 5..13 / A a0 0..2 @5 / retract A/a5@5 ve=8"),
+)
+
+
+@pytest.mark.parametrize("tail", ["", " WHERE CorrelationKey(k, EQUAL)"], ids=["", "keyed"])
+@pytest.mark.parametrize(("pattern", "arrived"), BELIEVED_LATER)
+def test_what_is_believed_later_consumes_from_then_on(pattern: str, arrived: str, tail: str) -> None:
+    """Readings: R9, R26, R27: an earlier choice that is a change of belief at o bears on later ones from o on."""
+    same(pattern + tail, arrived, catalog=REVISABLE)
+
+
+def test_what_was_chosen_on_a_belief_given_up_consumes_no_longer() -> None:
+    """Readings: R9, R27, R37: a1 was withdrawn at 6 and is forgotten; its pair with b4 still knows how long it held."""
+    known = small_catalog("A", "B", revisable=5)
+    arrived = "A a1 1 / B b4 4 / retract A/a1@1 oe=6 / guarantee 11 / A a12 12 / B b13 13"
+    for pattern in ("SEQUENCE(A x, B y, 4) DISJOINT", "ALL(A x, B y, 4) DISJOINT", "ALL(A x, B y CONSUME, 9)"):
+        same(pattern, arrived, catalog=known)
+
+
+@pytest.mark.parametrize("arrived", ["A a1 1 / A a2 4 / B b2 5 / B b1 6", "A a1 1 / B b1 6 / A a2 4 / B b2 5"])
+def test_disjoint_takes_unless_with_a_number_in_the_order_of_detection(arrived: str) -> None:
+    """Readings: R16, R27: a1 and b1 are detected at 6, when they are complete; a2 and b2, before them, at 4 + 3."""
+    pattern = "UNLESS(SEQUENCE(A x, B y, 5), A z, 1, 3) DISJOINT WHERE {x.v = y.v} AND {z.v = 9}"
+    same(pattern, f"{arrived} / guarantee 20")

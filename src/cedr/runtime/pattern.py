@@ -18,9 +18,10 @@ import numpy as np
 
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.runtime import segment_kernels as kernels
-from cedr.runtime.beliefs import Intervals, Window, runs_of, united
+from cedr.runtime.beliefs import Gathered, Intervals, Window, gather, runs_of, united
 from cedr.runtime.inputs import Changed, Digest, Input
 from cedr.runtime.instances import Asked, Chosen, Evaluated, EventName, Found, Shape
+from cedr.runtime.matching import unmatched
 from cedr.runtime.operator import OWN, Size
 from cedr.runtime.relation import Relation
 from cedr.runtime.runs import together
@@ -140,6 +141,8 @@ class PatternOperator(ABC):
 
     def _evaluate(self, at: Intervals, known: Time | None = None) -> Evaluated:
         rough = self._rough(at.groups)
+        if self.endless:
+            rough = self._with_rough_choices(at, rough)
         if rough is None:
             return self._plain(at, known)
         parts = (self._plain(at.take(~rough), known), self._believed(at.take(rough), known))
@@ -156,21 +159,38 @@ class PatternOperator(ABC):
         found: Mask = np.isin(groups, np.fromiter(rough, dtype=np.int64))
         return found if found.any() else None
 
+    def _with_rough_choices(self, at: Intervals, rough: Mask | None) -> Mask | None:
+        """Which intervals hold rows that are not plain, or come after choices that are believed for a while only."""
+        prior = self._prior(at)
+        some = prior.owner[(prior.start > BEGINNING) | (prior.end < FOREVER)]
+        if not len(some):
+            return rough
+        found = np.zeros(len(at.groups), dtype=np.bool_) if rough is None else rough.copy()
+        found[some] = True
+        return found
+
     def _plain(self, at: Intervals, known: Time | None) -> Evaluated:
         """Groups of plain rows: one run, the unitemporal meaning.  Reading: R9."""
-        prior = self._prior(at, np.arange(len(at.groups)), np.full(len(at.groups), FOREVER)) if self.endless else None
-        found = self.find(Asked([source.store.sorted for source in self.inputs], at, known, prior))
+        prior = self._prior(at) if self.endless else None
+        before = None if prior is None else Found(self._made_of(prior.rows), prior.owner)
+        found = self.find(Asked([source.store.sorted for source in self.inputs], at, known, before))
         shape = self.shape(found.references)
         header = plain_header(shape.vs, shape.ve, shape.rt)
         return Evaluated(self.kept_references(found.references), header, at.groups[found.owner], shape.anchor)
 
     def _believed(self, at: Intervals, known: Time | None) -> Evaluated:
         """Groups with revisions, run by run.  Readings: R9, R10."""
-        stores, runs = runs_of(self.inputs, self.windows, at, known)
+        parts = [gather(source, window, at, known) for source, window in zip(self.inputs, self.windows, strict=True)]
+        if self.endless:
+            parts.append(self._prior(at))  # a choice that is believed for a while bears on later ones for as long
+        stores, runs = runs_of(parts, at)
         numbers = np.arange(len(runs.owner), dtype=np.int64)
-        prior = self._prior(at, runs.owner, runs.start) if self.endless else None
+        before = None
+        if self.endless:
+            made = stores.pop()
+            before = Found(self._made_of(made.rows), np.repeat(numbers, made.sizes))
         within = Intervals(numbers, at.low[runs.owner], at.high[runs.owner])
-        found = self.find(Asked(stores, within, prior=prior))
+        found = self.find(Asked(stores, within, prior=before))
         held = united(found.references, found.owner, runs)
         shape = self.shape(held.references)
         os = np.maximum(np.maximum(held.start, shape.vs), self._first_os(held.references))
@@ -180,21 +200,24 @@ class PatternOperator(ABC):
         references = self.kept_references([column[real] for column in held.references])
         return Evaluated(references, header, at.groups[held.owner[real]], shape.anchor[real])
 
-    def _prior(self, at: Intervals, owners: Rows, instants: Rows) -> Found:
-        """The outputs made before some intervals that may bear on them, as they are believed at some instants.
+    def _prior(self, at: Intervals) -> Gathered:
+        """The outputs made before some intervals that may bear on them, and from when to when they are believed.
 
-        Readings: R26, R27, R37 ("what was consumed up to g, and when, while it could still be chosen").
+        Readings: R26, R27, R37 ("what was consumed up to g, and when, while it could still be chosen").  One that was
+        stated in time counts as believed from the beginning: what it may take away occurs no earlier than it does.
         """
-        store, low = self.outputs.sorted, at.low[owners]
-        earliest = np.where(low == BEGINNING, BEGINNING, earlier(low, self.reach))
-        places = store.locate(at.groups[owners], earliest, np.where(low == BEGINNING, BEGINNING, low - 1))
+        store = self.outputs.sorted
+        earliest = np.where(at.low == BEGINNING, BEGINNING, earlier(at.low, self.reach))
+        places = store.locate(at.groups, earliest, np.where(at.low == BEGINNING, BEGINNING, at.low - 1))
         owner, place = places.expand()
-        rows, instant = store.rows[place], instants[owner]
+        rows = store.rows[place]
         os, oe = self.table.os.view[rows], self.table.oe.view[rows]
         start = np.where(os <= self.table.vs.view[rows], BEGINNING, os)
-        held = ((start <= instant) & (instant < oe)) | (instant == FOREVER)
-        references = [column.view[rows[held]] for column in self.table.references]
-        return Found(references, owner[held])
+        return Gathered(owner, store.times[place], rows, start, oe)
+
+    def _made_of(self, rows: Rows) -> list[Rows]:
+        """What some rows of the table refer to."""
+        return [column.view[rows] for column in self.table.references]
 
     def _first_os(self, references: list[Rows]) -> Rows:
         """The latest of the contributors' first Os.  Reading: R10."""
@@ -277,32 +300,11 @@ class PatternOperator(ABC):
             return Delta(NONE, self.say(new))
         _, place = places.expand()
         old = store.rows[place]
-        gone, come = self._unmatched(old, new)
+        gone, come = unmatched(self.table, old, new)
         removed = old[gone]
         groups = np.repeat(at.groups, places.counts)[gone]
         self.outputs.remove(groups, store.times[place][gone], removed)
         return Delta(removed, self.say(_taken(new, come)))
-
-    def _unmatched(self, old: Rows, new: Evaluated) -> tuple[Rows, Rows]:
-        """The old rows that are not among the new ones, and the new ones that are not among the old."""
-        first = self.table.references[0].view[old]
-        known = np.zeros(len(self.table.targets[0]) + 1, dtype=np.bool_)  # the last one is for -1
-        known[first] = True
-        similar = np.flatnonzero(known[new.references[0]])
-        mine = [*(column.view[old] for column in self.table.references), *self.table.header(old)[2:4]]
-        theirs = [column[similar] for column in (*new.references, new.header.os, new.header.oe)]
-        columns = [np.concatenate(both) for both in zip(mine, theirs, strict=True)]
-        order = np.lexsort(columns)
-        same = np.ones(max(0, len(order) - 1), dtype=np.bool_)
-        for column in columns:
-            ordered = column[order]
-            same &= ordered[1:] == ordered[:-1]
-        matched = np.zeros(len(order), dtype=np.bool_)
-        matched[order[1:][same]] = True
-        matched[order[:-1][same]] = True
-        come = np.ones(len(new.anchors), dtype=np.bool_)
-        come[similar[matched[len(old) :]]] = False
-        return np.flatnonzero(~matched[: len(old)]), np.flatnonzero(come)
 
     def say(self, new: Evaluated) -> Rows:
         """Rows that are there from now on."""

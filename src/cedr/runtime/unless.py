@@ -15,10 +15,11 @@ from cedr.plan.bounds import scope
 from cedr.runtime.beliefs import Intervals, Window
 from cedr.runtime.expressions import Conjuncts
 from cedr.runtime.inputs import Input
+from cedr.runtime.instances import Asked, Shape
 from cedr.runtime.negation import Negation
 from cedr.runtime.relation import Hop, Reach
 from cedr.runtime.table import NONE, Delta, Rows, renumbered
-from cedr.runtime.times import later
+from cedr.runtime.times import earlier, later
 
 _CHUNK = 1024
 
@@ -121,7 +122,10 @@ class Unless(_Scoped):
 
 
 class UnlessNth(_Scoped):
-    """``UNLESS(E1, E2, n, w)``, the paper's UNLESS'.  Reading: R16."""
+    """``UNLESS(E1, E2, n, w)``, the paper's UNLESS'.  Reading: R16.
+
+    Anchored at e1.Vs; with DISJOINT at its detection, up to w later: choices are made in that order (R27).
+    """
 
     def __init__(self, node: logical.UnlessNth, inputs: Sequence[Input], conjuncts: Conjuncts) -> None:
         self._number = node.contributor
@@ -133,8 +137,25 @@ class UnlessNth(_Scoped):
         self.affects = [Window(0, 0), Window(reach, before)]
         self.windows = [Window(0, 0), Window(before, reach)]
         if self.endless:
-            self.affects = [window._replace(after=FOREVER) for window in self.affects]
+            self.lead = 0
+            self.affects = [Window(0, FOREVER), Window(-1, FOREVER)]
+            self.windows = [Window(node.scope, 0), Window(max(before, reach), -1)]
             self.reach = scope(node) or 0
+
+    def anchored(self, asked: Asked) -> tuple[Rows, Rows]:
+        """The rows of the first operand that are detected in the intervals, where choices are made in that order."""
+        if not self.endless:
+            return super().anchored(asked)
+        at = asked.at
+        owner, rows = super().anchored(asked._replace(at=at._replace(low=earlier(at.low, self._scope))))
+        detected = self._detected(rows)
+        here = (at.low[owner] <= detected) & (detected <= at.high[owner])
+        return owner[here], rows[here]
+
+    def shape(self, references: list[Rows]) -> Shape:
+        """Anchored at the first operand, or at the detection."""
+        shape = super().shape(references)
+        return shape._replace(anchor=shape.vs) if self.endless else shape
 
     def _start(self, rows: Rows) -> Rows:
         """``e1.cbt[n].Vs``; n = 1 of a primitive event is the event itself."""
