@@ -9,12 +9,10 @@ from typing import NamedTuple
 
 from cedr.model.intake import DeadLetter
 from cedr.model.level import ConsistencyLevel
-from cedr.model.modes import Selection
 from cedr.model.schema import Catalog
 from cedr.model.stream import Change, Guarantee, Insert, Message, Retract
 from cedr.model.sync import sync_of
 from cedr.model.time import FOREVER, Time
-from cedr.plan import logical
 from cedr.plan.logical import Node
 from cedr.semantics.levels import Reference
 from tests.consistency.engines import Pipeline, columnar
@@ -94,18 +92,11 @@ class _Comparison:
         self.known: set[str] = set()
         self.late: set[int] = set()
         self.repeated = 0
-        self.loose = [decides_late(plan) and self.forgets(of) for of in range(len(levels))]
 
     def forgets(self, of: int) -> bool:
-        """Whether a level ever has a finite memory: what it lets go of no longer holds the guarantee back (R36)."""
+        """Whether a level ever has a finite memory."""
         switched = [s.level for some in self.course.switches.values() for s in some if s.of == of]
         return any(level.memory.duration < FOREVER for level in (self.references[of].level, *switched))
-
-    def speaks_at_once(self, of: int) -> bool:
-        """Whether nothing but h decides what is due, so that another guarantee changes nothing of what is said."""
-        switched = [s.level for some in self.course.switches.values() for s in some if s.of == of]
-        every = (self.references[of].level, *switched)
-        return all(level.effective_blocking.duration == 0 for level in every)
 
     def run(self) -> None:
         for number, batch in enumerate(self.batches):
@@ -150,9 +141,6 @@ class _Comparison:
         assert len(every) == len(self.references)
         for of, (found, expected) in enumerate(zip(every, self.expected[number], strict=True)):
             changes = found.to_changes()
-            if self.loose[of]:
-                self.take_loosely(of, changes, expected)
-                continue
             where = f"step {number}, level {of} ({self.references[of].level})"
             assert_same(told(changes), told(expected), f"{where}: what is said")
             assert _order(changes) == sorted(_order(changes)), f"{where}: not in the order of Sync"
@@ -163,18 +151,10 @@ class _Comparison:
             ), f"{where}: counts"
             assert len(found) == len(expected), f"{where}: length"
 
-    def take_loosely(self, of: int, changes: list[Change], expected: list[Change]) -> None:
-        assert _order(changes) == sorted(_order(changes))
-        if self.speaks_at_once(of):
-            assert_same(_without_guarantees(changes), _without_guarantees(expected), "what is said at once")
-
     def check_standing(self, number: int) -> None:
         measures = self.pipeline.measures()
         for of, reference in enumerate(self.references):
             where = f"after step {number}, level {of} ({reference.level})"
-            if self.loose[of]:
-                assert self.pipeline.guarantee[of] >= reference.guarantee, f"{where}: guarantee"
-                continue
             # rows that are final may be forgotten: that they are is what the changes of later steps show
             rows = Counter(map(shown, self.pipeline.said(of)))
             assert_same(rows - Counter(map(shown, reference.said)), Counter(), f"{where}: rows said")
@@ -259,16 +239,3 @@ def same_letters(
         if code != should and not (position in late and code in _UNKNOWN):
             message = f"{where}: message {position} is {code} where it should be {should}"
             raise AssertionError(message)
-
-
-def _without_guarantees(changes: list[Change]) -> Counter[Hashable]:
-    return told([change for change in changes if not isinstance(change.message, Guarantee)])
-
-
-def decides_late(plan: Node) -> bool:
-    """Whether later messages may decide about rows that are there: UNLESS, slices, and LAST by the future."""
-    return any(
-        isinstance(node, logical.Unless | logical.Slice)
-        or any(p.selection is Selection.LAST for p in logical.parameters(node))
-        for node in logical.walk(plan)
-    )

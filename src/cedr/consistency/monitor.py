@@ -82,6 +82,8 @@ class Monitor:
         blocked = self._clock.ago(self.level.effective_blocking, cedr_time)
         self.dataflow.settle(self._settled())
         delta = self.dataflow.update(self.feed.admit(max(guarantee, blocked)))
+        if self._line > BEGINNING:
+            self.dataflow.let_go(self._line)
         before = self.guarantee
         if guarantee > BEGINNING:
             self.guarantee = max(before, self.dataflow.guarantee_out(guarantee))

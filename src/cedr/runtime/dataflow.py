@@ -16,6 +16,7 @@ from cedr.model.schema import EventType
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan import logical
 from cedr.plan.logical import Node
+from cedr.plan.memory import Memory
 from cedr.plan.rules.desugar_all import desugar_all
 from cedr.plan.rules.desugar_any import desugar_any
 from cedr.plan.walk import map_inputs
@@ -24,7 +25,7 @@ from cedr.runtime.at_most import AtMost
 from cedr.runtime.cancel_when import CancelWhen
 from cedr.runtime.codes import Codes
 from cedr.runtime.expressions import Conjuncts
-from cedr.runtime.grouping import Tuples, coded, key_of
+from cedr.runtime.grouping import Tuples, coded, key_of, nulls_matter
 from cedr.runtime.inputs import Input
 from cedr.runtime.instances import Chosen
 from cedr.runtime.not_sequence import Not
@@ -62,7 +63,11 @@ class Dataflow:
         self.stages: list[Stage] = []
         self.open_ended = shown_ends(plan)
         """The event types of which rows stay known while their Ve is open."""
-        self.top = self._build(_desugared(plan))
+        plan = _desugared(plan)
+        self.top = self._build(plan)
+        memory = Memory(plan)
+        for stage in self.stages:
+            stage.reach = memory.reach(stage.node)
 
     @property
     def relation(self) -> Relation:
@@ -132,7 +137,7 @@ class Dataflow:
         if key is None:
             return [Input(relation) for relation in relations], conjuncts
         groupings = coded(self._codes, relations, key.sides)
-        nulls = _nulls_matter(node, len(relations))
+        nulls = nulls_matter(node, len(relations))
         inputs = [Input(r, g, nulls=n) for r, g, n in zip(relations, groupings, nulls, strict=True)]
         return inputs, conjuncts.without(key.predicates)
 
@@ -167,6 +172,15 @@ class Dataflow:
         return self.top.delta
 
     # -- guarantees and forgetting ------------------------------------------------------------------------------------
+
+    def let_go(self, frozen: Time) -> None:
+        """What bears on nothing that is not frozen, by m, holds no guarantee back.  Readings: R34, R36."""
+        for stage in self.stages:
+            if stage.operator is not None and stage.reach < FOREVER:
+                stage.operator.let_go(stage.line_behind(frozen))
+            for below, ends in zip(stage.inputs, stage.open_ends, strict=False):
+                if ends is not None:
+                    ends.let_go(below.line_behind(frozen))
 
     def guarantee_out(self, guarantee: Time) -> Time:
         """The guarantee that leaves, by the guarantee g of the sources.  Reading: R36."""
@@ -353,19 +367,6 @@ def _joins(chain: list[Node], below: Node) -> bool:
     if isinstance(below, logical.Project):
         return not any(isinstance(n, logical.Project) for n in chain)
     return isinstance(below, logical.SetValid) and any(isinstance(n, logical.Project) for n in chain)
-
-
-def _nulls_matter(node: logical.Pattern, count: int) -> list[bool]:
-    """For each input whether a row with a NULL key can bear on anything.  Reading: R22: it agrees with nothing."""
-    match node:
-        case logical.Unless() | logical.UnlessNth() | logical.CancelWhen():
-            return [True, False]
-        case logical.Not():
-            return [False, True]
-        case logical.AtLeast(count=1):
-            return [True] * count
-        case _:
-            return [False] * count
 
 
 def _desugared(node: Node) -> Node:

@@ -58,6 +58,8 @@ class PatternOperator(ABC):
         """No row with a larger Vs has come."""
         self.final = BEGINNING
         """Outputs anchored up to here are final once the changes at hand are taken in."""
+        self.gone = BEGINNING
+        """Outputs with Vs up to here bear on nothing that is not frozen.  Reading: R34."""
 
     # -- what a subclass says -----------------------------------------------------------------------------------------
 
@@ -348,6 +350,10 @@ class PatternOperator(ABC):
     def unheard(self, ended: Time) -> Sequence[Time]:  # noqa: ARG002 - for those who can tell
         """Up to which Vs no row of each input bears on an output whose Ve is not before some time.  Reading: R34."""
         return [BEGINNING] * len(self.inputs)
+
+    def let_go(self, line: Time) -> None:
+        """Rows with Vs up to a line are undecided no longer."""
+        self.gone = line
 
     def undecided(self, known: Time) -> Time | None:  # noqa: ARG002 - most operators decide at once
         """Nothing that later events could take back.  Reading: R36."""

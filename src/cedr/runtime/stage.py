@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from cedr.model.time import BEGINNING, Time
+from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.plan.logical import Node
+from cedr.plan.memory import behind
 from cedr.runtime.open_ends import OpenEnds
 from cedr.runtime.operator import Operator
 from cedr.runtime.relation import Relation
@@ -26,6 +27,12 @@ class Stage:
     settled: Time = BEGINNING
     line: Time = BEGINNING
     guarantee: Time = BEGINNING
+    reach: int = FOREVER
+    """How far behind m a row may lie and still bear on what is not frozen.  Reading: R34."""
+
+    def line_behind(self, frozen: Time) -> Time:
+        """The last Vs of which no row matters; ``frozen`` is m."""
+        return behind(frozen, self.reach)
 
 
 class Lines(NamedTuple):

@@ -70,6 +70,11 @@ class Unless(_Scoped):
         self._pending = np.concatenate([self._pending, deltas[0].added])
         return super().update(deltas)
 
+    def let_go(self, line: Time) -> None:
+        """Nothing waits for a decision that bears on nothing."""
+        super().let_go(line)
+        self._pending = self._pending[self.kept.table.vs.view[self._pending] > line]
+
     def undecided(self, known: Time) -> Time | None:
         """The smallest Sync of an e1 with ``e1.Vs + w > g + 1`` that no e2 known up to g has cancelled.
 
