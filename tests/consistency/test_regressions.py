@@ -217,3 +217,10 @@ def test_what_memory_lets_go_of_holds_no_guarantee_back(pattern: str, arrived: s
         for time, batch in enumerate(batches_of(arrived), 1):
             made.step(batch, time)
         assert made.guarantee in out
+
+
+def test_what_is_final_stays_undecided_by_the_smallest_guarantee_of_the_inputs() -> None:
+    """Reading: R36: a3 is cancelled by a5, but UNLESS below guarantees up to 4 only: g' stays 2, restart or not."""
+    arrived = "A a5 5 / A a3 3 / guarantee 5 / B b9 9 / B b8 8 / guarantee 6 / guarantee 9"
+    for step in range(arrived.count("/") + 1):
+        same("UNLESS(UNLESS(A x, B y, 2), A z, 3)", arrived, course=Course(saved={step}, restarts={step}))

@@ -135,6 +135,7 @@ class Monitor:
             "waiting_after": self._waiting,
             "spoken": self.spoken,
             "counts": [self.inserts, self.retractions, self.guarantees],
+            "guarantees": self.dataflow.guarantees,
             "choices": [[list(map(list, stage)) for stage in self.dataflow.choices()]],
         }
 
@@ -148,6 +149,8 @@ class Monitor:
         self._due = written["due"]
         self.inserts, self.retractions, self.guarantees = written["counts"]
         self._waiting = written["waiting_after"]
+        self.dataflow.guarantees = written["guarantees"]
+        self.dataflow.let_go(self._line)
         self.forget(begins=True)
         self.dataflow.resume(written["choices"][0])
         added = {stream: Delta(added=rows) for stream, rows in self.feed.live().items()}

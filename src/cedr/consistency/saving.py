@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from cedr.consistency.revisions import Said, Story
 
 Rows = NDArray[np.int64]
-VERSION: Final = 2
+VERSION: Final = 3
 
 
 class Saving:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from cedr.errors import Diagnostic, HostError
 from cedr.model.schema import EventType
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan import logical
@@ -28,6 +27,7 @@ from cedr.runtime.expressions import Conjuncts
 from cedr.runtime.grouping import Tuples, coded, key_of, nulls_matter
 from cedr.runtime.inputs import Input
 from cedr.runtime.instances import Chosen
+from cedr.runtime.not_live import not_live
 from cedr.runtime.not_sequence import Not
 from cedr.runtime.open_ends import OpenEnds, reading_ends, shown_ends
 from cedr.runtime.operator import OWN, Operator, Size
@@ -68,6 +68,9 @@ class Dataflow:
         memory = Memory(plan)
         for stage in self.stages:
             stage.reach = memory.reach(stage.node)
+            decides = isinstance(stage.operator, PatternOperator) and stage.operator.waits is None
+            at_once = decides or isinstance(stage.operator, Select | RowByRow | None)
+            stage.prompt = at_once and not any(stage.open_ends) and all(part.prompt for part in stage.inputs)
 
     @property
     def relation(self) -> Relation:
@@ -153,7 +156,8 @@ class Dataflow:
         for stage in self.stages:
             stage.settled = self._settled(stage, guarantee)
             if isinstance(stage.operator, PatternOperator):
-                stage.operator.final = stage.settled
+                stage.operator.known = stage.known
+                stage.operator.final = min(stage.settled, stage.operator.decided())
 
     def update(self, changes: Mapping[str, Delta]) -> Delta:
         """Take in changes of the sources; the change of the output."""
@@ -208,6 +212,8 @@ class Dataflow:
                 needed[name] = min(needed.get(name, FOREVER), max(stage.line, BEGINNING))
                 continue
             below = [BEGINNING if begins else part.settled for part in stage.inputs]
+            if isinstance(stage.operator, PatternOperator):
+                stage.operator.known = stage.known
             ends = lines.ended if stage is self.top or self._of_output(stage) else BEGINNING
             wanted = [stage.line] if stage.operator is None else stage.operator.needs(below, stage.line, ends)
             for part, until in zip(stage.inputs, wanted, strict=True):
@@ -229,6 +235,16 @@ class Dataflow:
             return self._settled_source(stage, stage.node.type, guarantee)
         below = [part.settled for part in stage.inputs]
         return below[0] if stage.operator is None else stage.operator.settled(below)
+
+    @property
+    def guarantees(self) -> list[Time]:
+        """The guarantee that left each stage."""
+        return [stage.guarantee for stage in self.stages]
+
+    @guarantees.setter
+    def guarantees(self, times: list[Time]) -> None:
+        for stage, time in zip(self.stages, times, strict=True):
+            stage.guarantee = time
 
     def choices(self) -> list[list[Chosen]]:
         """Choices that bear on later ones, of each pattern operator."""
@@ -373,16 +389,3 @@ def _desugared(node: Node) -> Node:
     """ALL and ANY by their definitions.  Reading: R13."""
     node = map_inputs(node, _desugared)
     return desugar_all(node) or desugar_any(node) or node
-
-
-def not_live(node: Node) -> HostError:
-    """The error for an operator that does not run on live streams."""
-    name = type(node).__name__
-    return HostError(
-        Diagnostic(
-            "not-live",
-            f"{name} does not run on live streams",
-            node.span,
-            hint="the host oracle evaluates it on a finite file: --host oracle",
-        )
-    )

@@ -52,6 +52,11 @@ class Evaluated(NamedTuple):
     groups: Rows
     anchors: Rows
 
+    def take(self, rows: Rows) -> Evaluated:
+        """Some of them."""
+        references = [column[rows] for column in self.references]
+        return Evaluated(references, self.header.take(rows), self.groups[rows], self.anchors[rows])
+
 
 EventName = tuple[int, int, Time]
 """The digest of an ID, and Os: what an event is known by again."""

@@ -45,6 +45,8 @@ class PatternOperator(ABC):
     """How far after its anchor an output's Vs can lie."""
     reach = 0
     """How far back from an anchor the roots of its contributors can lie."""
+    waits: int | None = None
+    """How long after its anchor an output may be undecided; None: it never is.  Reading: R36."""
 
     def __init__(self, inputs: Sequence[Input]) -> None:
         self.inputs = list(inputs)
@@ -58,6 +60,8 @@ class PatternOperator(ABC):
         """No row with a larger Vs has come."""
         self.final = BEGINNING
         """Outputs anchored up to here are final once the changes at hand are taken in."""
+        self.known = FOREVER
+        """By what its inputs guarantee up to here it is decided what is undecided."""
         self.gone = BEGINNING
         """Outputs with Vs up to here bear on nothing that is not frozen.  Reading: R34."""
 
@@ -306,7 +310,7 @@ class PatternOperator(ABC):
         removed = old[gone]
         groups = np.repeat(at.groups, places.counts)[gone]
         self.outputs.remove(groups, store.times[place][gone], removed)
-        return Delta(removed, self.say(_taken(new, come)))
+        return Delta(removed, self.say(new.take(come)))
 
     def say(self, new: Evaluated) -> Rows:
         """Rows that are there from now on."""
@@ -333,8 +337,9 @@ class PatternOperator(ABC):
         What is final here need not be found again; but others may still ask for it, and after a restart it is made anew
         from what is known: so what is forgotten here and what is needed below are not the same.
         """
-        self._again = max(self._again, _before(line, self.lead))
-        self._line = max(self._line, self.settled(settled), self._again)
+        decided = self.decided()
+        self._again = max(self._again, min(_before(line, self.lead), decided))
+        self._line = max(self._line, min(self.settled(settled), decided), self._again)
         self.outputs.forget(_before(self._again, self.reach) if self.endless else self._line)
         unheard = self.unheard(ended)
         for source, until in zip(self.inputs, self._needed(self._line, unheard), strict=True):
@@ -342,6 +347,12 @@ class PatternOperator(ABC):
         lines = self._needed(self._again, unheard)
         # what was chosen is known by its events, so these must be known for as long
         return [min(until, _before(self._again, self.reach)) for until in lines] if self.endless else lines
+
+    def decided(self) -> Time:
+        """Outputs anchored up to here are not undecided; others are, maybe, though they are final.  Reading: R36."""
+        if self.waits is None:
+            return FOREVER
+        return max(_before(self.known, self.waits), _before(self.gone, self.lead))
 
     def _needed(self, line: Time, unheard: Sequence[Time]) -> list[Time]:
         """Up to where the rows of each input do not matter to outputs after a line."""
@@ -384,8 +395,3 @@ class PatternOperator(ABC):
 
 def _before(line: Time, before: int) -> Time:
     return BEGINNING if line == BEGINNING or before == FOREVER else plus(line, -before)
-
-
-def _taken(new: Evaluated, rows: Rows) -> Evaluated:
-    references = [column[rows] for column in new.references]
-    return Evaluated(references, new.header.take(rows), new.groups[rows], new.anchors[rows])

@@ -50,6 +50,7 @@ class Unless(_Scoped):
         reach = node.scope if node.scope == FOREVER else node.scope - 1
         self.affects = [Window(0, 0), Window(reach, -1)]
         self.windows = [Window(0, 0), Window(-1, reach)]
+        self.waits = reach
         if self.endless:
             self.affects = [window._replace(after=FOREVER) for window in self.affects]
             self.reach = scope(node) or 0
