@@ -185,7 +185,7 @@ class Monitor:
             inserts=self.inserts,
             retractions=self.retractions,
             guarantees=self.guarantees,
-            late=0,
+            late=self._arrivals.late,
             frozen=self.voice.frozen,
             dead_letters=letters,
             duplicates=counts.duplicates,
