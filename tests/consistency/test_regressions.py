@@ -224,3 +224,21 @@ def test_what_is_final_stays_undecided_by_the_smallest_guarantee_of_the_inputs()
     arrived = "A a5 5 / A a3 3 / guarantee 5 / B b9 9 / B b8 8 / guarantee 6 / guarantee 9"
     for step in range(arrived.count("/") + 1):
         same("UNLESS(UNLESS(A x, B y, 2), A z, 3)", arrived, course=Course(saved={step}, restarts={step}))
+
+
+HAUNTED = (
+    "A a1 1..3 / B b9 9 / retract A/a1@1 / A a1 1..20 K=again / guarantee 9",
+    "A a1 1..3 / B b9 9 / retract A/a1@1 / A a1 1..4 K=again / A a1 1..3 K=more / guarantee 9",
+    "A a1 1..3 / A a2 1..3 / B b9 9 / retract A/a1@1 / retract A/a2@1 / B b8 8 / A a2 1..9 K=again / A a1 1..9 K=more",
+)
+
+
+@pytest.mark.parametrize("pattern", ["ANY(A x) VALID WITH LAST", "UNLESS(A x, B y, 2) VALID WITH LAST"])
+@pytest.mark.parametrize("arrived", HAUNTED)
+def test_what_is_frozen_and_meant_no_longer_is_replaced_after_a_restart(pattern: str, arrived: str) -> None:
+    """Reading: R34: an unfrozen row replaces, in one step, a frozen one of the same ID and Os, whenever it was said."""
+    steps = range(arrived.count("/") + 1)
+    same(pattern, arrived, (WEAK,), Course())
+    for last in steps:
+        same(pattern, arrived, (WEAK,), Course(saved={last}, restarts={last}))
+    same(pattern, arrived, (WEAK,), Course(saved=frozenset(steps), restarts=frozenset(steps)))
