@@ -150,7 +150,7 @@ def courses(draw: st.DrawFn, arrival: Arrival, levels: int) -> Course:
         columns=frozenset() if calm() else some_steps(2),
         times=None if calm() else list(accumulate(draw(st.sampled_from((1, 1, 2, 3))) for _ in steps)),
         providers=arrival.providers,
-        compacts=len(arrival.batches) % 2 == 1,
+        compacts=not calm(),
     )
 
 

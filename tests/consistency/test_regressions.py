@@ -9,10 +9,13 @@ import pytest
 
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
 from cedr.model.schema import Catalog
+from cedr.model.stream import Message
 from cedr.model.time import FOREVER
 from cedr.plan.compile import compile_text
+from cedr.plan.logical import Node
 from cedr.testing.histories import small_catalog
 from tests.consistency.comparing import Course, Switch, compare
+from tests.consistency.engines import BOTH, MakesEngine
 from tests.semantics.stepping import message
 
 CATALOG = small_catalog("A", "B")
@@ -33,10 +36,16 @@ def same(
     catalog: Catalog = CATALOG,
 ) -> None:
     """Messages between slashes, one a step; all have one key."""
+    compare(plan_of(pattern, catalog), levels, catalog, batches_of(arrived), course or Course())
+
+
+def plan_of(pattern: str, catalog: Catalog = CATALOG) -> Node:
+    return compile_text(f"EVENT Q WHEN {pattern}", catalog).queries["Q"].plan
+
+
+def batches_of(arrived: str) -> list[list[Message]]:
     lines = arrived.split(" / ")
-    batches = [[message(x if x.startswith(("guarantee", "retract")) else numbered(x))] for x in lines]
-    plan = compile_text(f"EVENT Q WHEN {pattern}", catalog).queries["Q"].plan
-    compare(plan, levels, catalog, batches, course or Course())
+    return [[message(x if x.startswith(("guarantee", "retract")) else numbered(x))] for x in lines]
 
 
 CONSUMED = (
@@ -70,7 +79,7 @@ UNDECIDED = (
 
 @pytest.mark.parametrize(("pattern", "arrived"), UNDECIDED)
 def test_what_is_undecided_holds_the_guarantee_back(pattern: str, arrived: str) -> None:
-    """Reading: R36: the rules are the same for all levels, also where M has let go of the event."""
+    """Reading: R36: the rules are the same for all levels."""
     same(pattern, arrived)
 
 
@@ -158,3 +167,78 @@ def test_what_is_final_below_and_undecided_above_is_there_after_a_restart(
     for last in steps:
         same(pattern + tail, arrived, course=Course(saved=frozenset(steps), restarts=frozenset({last})))
     same(pattern + tail, arrived, course=Course(saved=frozenset(steps), restarts=frozenset(steps)))
+
+
+BELIEVED_LATER = (
+    ("NOT(A w, SEQUENCE(B x, B y, B z, 3)) DISJOINT", "B b2 2 / B b3 3 @5 / B b1 1 @0 / B b5 5 @3"),
+    ("ALL(A x, B y, 3) DISJOINT", "B b3 3 / A a5 5..13 / A a0 0..2 @5 / retract A/a5@5 ve=8"),
+)
+
+
+@pytest.mark.parametrize("tail", ["", " WHERE CorrelationKey(k, EQUAL)"], ids=["", "keyed"])
+@pytest.mark.parametrize(("pattern", "arrived"), BELIEVED_LATER)
+def test_what_is_believed_later_consumes_from_then_on(pattern: str, arrived: str, tail: str) -> None:
+    """Readings: R9, R26, R27: an earlier choice that is a change of belief at o bears on later ones from o on."""
+    same(pattern + tail, arrived, catalog=REVISABLE)
+
+
+def test_what_was_chosen_on_a_belief_given_up_consumes_no_longer() -> None:
+    """Readings: R9, R27, R37: a1 was withdrawn at 6 and is forgotten; its pair with b4 still knows how long it held."""
+    known = small_catalog("A", "B", revisable=5)
+    arrived = "A a1 1 / B b4 4 / retract A/a1@1 oe=6 / guarantee 11 / A a12 12 / B b13 13"
+    for pattern in ("SEQUENCE(A x, B y, 4) DISJOINT", "ALL(A x, B y, 4) DISJOINT", "ALL(A x, B y CONSUME, 9)"):
+        same(pattern, arrived, catalog=known)
+
+
+@pytest.mark.parametrize("arrived", ["A a1 1 / A a2 4 / B b2 5 / B b1 6", "A a1 1 / B b1 6 / A a2 4 / B b2 5"])
+def test_disjoint_takes_unless_with_a_number_in_the_order_of_detection(arrived: str) -> None:
+    """Readings: R16, R27: a1 and b1 are detected at 6, when they are complete; a2 and b2, before them, at 4 + 3."""
+    pattern = "UNLESS(SEQUENCE(A x, B y, 5), A z, 1, 3) DISJOINT WHERE {x.v = y.v} AND {z.v = 9}"
+    same(pattern, f"{arrived} / guarantee 20")
+
+
+LET_GO = (
+    ("ANY(B x) OUTPUT x.Ve AS until", "B b9 9 / B b1 2..7 / guarantee 3"),
+    ("ALL(A x, B y, 2) WHERE {x.Ve > y.Vs}", "A a9 20 / A a1 1..15 / B b1 2 / guarantee 3"),
+    ("UNLESS(A x, B y, 4)", "A a1 1 / A a9 20 / guarantee 3 / B b1 4"),
+    ("SEQUENCE(A x, LAST B y, 9)", "A a1 1 / B b1 2 / A a9 20 / guarantee 3 / B b2 4"),
+    ("UNLESS(A x, B y, 2) @ [9, 10]", "A a1 1 / A a9 20 / guarantee 3"),
+    ("NOT(UNLESS(B x, B y, 9), SEQUENCE(A z, A u, 2))", "B b1 1 / A a9 20 / guarantee 3"),
+)
+
+
+@BOTH
+@pytest.mark.parametrize(("pattern", "arrived"), LET_GO)
+def test_what_memory_lets_go_of_holds_no_guarantee_back(pattern: str, arrived: str, engine: MakesEngine) -> None:
+    """Readings: R34, R36: its row is frozen whatever comes, so nothing waits for a decision on it."""
+    same(pattern, arrived)
+    for level, out in ((MIDDLE, {0, 1}), (WEAK, {3})):
+        made = engine(plan_of(pattern), level, CATALOG)
+        for time, batch in enumerate(batches_of(arrived), 1):
+            made.step(batch, time)
+        assert made.guarantee in out
+
+
+def test_what_is_final_stays_undecided_by_the_smallest_guarantee_of_the_inputs() -> None:
+    """Reading: R36: a3 is cancelled by a5, but UNLESS below guarantees up to 4 only: g' stays 2, restart or not."""
+    arrived = "A a5 5 / A a3 3 / guarantee 5 / B b9 9 / B b8 8 / guarantee 6 / guarantee 9"
+    for step in range(arrived.count("/") + 1):
+        same("UNLESS(UNLESS(A x, B y, 2), A z, 3)", arrived, course=Course(saved={step}, restarts={step}))
+
+
+HAUNTED = (
+    "A a1 1..3 / B b9 9 / retract A/a1@1 / A a1 1..20 K=again / guarantee 9",
+    "A a1 1..3 / B b9 9 / retract A/a1@1 / A a1 1..4 K=again / A a1 1..3 K=more / guarantee 9",
+    "A a1 1..3 / A a2 1..3 / B b9 9 / retract A/a1@1 / retract A/a2@1 / B b8 8 / A a2 1..9 K=again / A a1 1..9 K=more",
+)
+
+
+@pytest.mark.parametrize("pattern", ["ANY(A x) VALID WITH LAST", "UNLESS(A x, B y, 2) VALID WITH LAST"])
+@pytest.mark.parametrize("arrived", HAUNTED)
+def test_what_is_frozen_and_meant_no_longer_is_replaced_after_a_restart(pattern: str, arrived: str) -> None:
+    """Reading: R34: an unfrozen row replaces, in one step, a frozen one of the same ID and Os, whenever it was said."""
+    steps = range(arrived.count("/") + 1)
+    same(pattern, arrived, (WEAK,), Course())
+    for last in steps:
+        same(pattern, arrived, (WEAK,), Course(saved={last}, restarts={last}))
+    same(pattern, arrived, (WEAK,), Course(saved=frozenset(steps), restarts=frozenset(steps)))

@@ -153,3 +153,13 @@ def test_state_does_not_grow() -> None:
         engine.step([*batch, Guarantee(time)], time + 1)
         sizes.append([measures.total_rows for measures in engine.measures()])
     assert max(sizes[20:]) == max(sizes[:20]) or sizes[19] == sizes[199]
+
+
+@pytest.mark.parametrize("pattern", ["UNLESS(A x, B y, 3)", "ANY(A x) @ [999, 1000]"])
+def test_what_waits_for_a_decision_is_let_go_of_without_guarantees(pattern: str) -> None:
+    """Readings: R34, R36: what bears on frozen rows alone waits for no guarantee, and keeps no row in the tables."""
+    engine = Pipeline(plan_of(pattern), WEAK, PLAIN)
+    for time, batch in enumerate(batches(), 1):
+        engine.step(batch, time)
+    engine.compact()
+    assert len(engine._arrivals.table("A")) < LENGTH / 2

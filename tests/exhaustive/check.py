@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from cedr.model.event import Event, primitive
 from cedr.model.stream import Change, Guarantee, Insert, Message, insert
-from cedr.model.time import BEGINNING, FOREVER, Time
-from tests.consistency.comparing import decides_late
+from cedr.model.time import BEGINNING, Time
 from tests.consistency.engines import Pipeline
 from tests.exhaustive.expectation import LEVELS, Expected, Row, Tables, row_of
 from tests.exhaustive.patterns import CATALOG, TYPES, Case
@@ -61,15 +60,12 @@ def _differences(case: Case, runs: tuple[Run, ...], tables: Tables) -> Iterator[
     engine = Pipeline(case.plan, LEVELS, CATALOG)
     expected = [[Expected(run, level, tables) for run in runs] for level in LEVELS]
     promised = [BEGINNING for _ in LEVELS]
-    late = decides_late(case.plan)
     for number, step in enumerate(runs[0].steps):
         found = engine.step(_messages(runs, number), number + 1)
         for of, (level, at_level, changes) in enumerate(zip(LEVELS, expected, found, strict=True)):
             out = promised[of]
             if step.guarantee is not None:
-                out = max(out, tables.guarantee(runs, step.guarantee))
-                if late and level.memory.duration < FOREVER and changes.guarantee is not None:
-                    out = max(out, min(changes.guarantee, step.guarantee))  # what is let go of holds nothing back (R36)
+                out = max(out, tables.guarantee(runs, step.guarantee, at_level[0].line))
             wanted = _wanted(at_level, runs, number, out)
             said = _said(changes.to_changes())
             if said != wanted:

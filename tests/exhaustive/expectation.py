@@ -49,7 +49,7 @@ class Tables:
         self.plan = plan
         self._tables: dict[History, tuple[Row, ...]] = {}
         self._parts: dict[tuple[History, int], Rows] = {}
-        self._guarantees: dict[tuple[frozenset[History], Time], Time] = {}
+        self._guarantees: dict[tuple[frozenset[History], Time, Time], Time] = {}
         self._oracles: dict[History, _Remembering] = {}
 
     def of(self, history: History, part: int) -> Rows:
@@ -77,16 +77,17 @@ class Tables:
             for row in self._tables[base]
         ]
 
-    def guarantee(self, runs: Sequence[Run], guarantee: Time) -> Time:
-        """The guarantee that leaves an engine with several histories side by side.  Reading: R36.
+    def guarantee(self, runs: Sequence[Run], guarantee: Time, line: Time) -> Time:
+        """The guarantee that leaves an engine with several histories side by side, m being at ``line``.  Reading: R36.
 
         All with Sync up to a true guarantee has come.
         """
         known = frozenset(tuple(event for event in run.history if event[1] <= guarantee) for run in runs)
-        found = self._guarantees.get((known, guarantee))
+        found = self._guarantees.get((known, guarantee, line))
         if found is None:
-            found = guarantee_out(self.plan, guarantee, _SideBySide(map(self._known, known)))  # type: ignore[arg-type]
-            self._guarantees[known, guarantee] = found
+            oracle = _SideBySide(map(self._known, known))
+            found = guarantee_out(self.plan, guarantee, oracle, line)  # type: ignore[arg-type]
+            self._guarantees[known, guarantee, line] = found
         return found
 
     def _known(self, history: History) -> _Remembering:
@@ -144,11 +145,14 @@ class Expected:
         self.newest = self.guaranteed = BEGINNING
         self.rows: Rows = frozenset()
 
+    @property
+    def line(self) -> Time:
+        """m of the step to come."""
+        return BEGINNING if self.memory is None or self.newest == BEGINNING else self.newest - self.memory
+
     def step(self, event: int | None, guarantee: Time | None, leaving: Time) -> tuple[Rows, Rows]:
         """The rows added and the rows removed by a step; ``leaving`` is the guarantee that leaves with it."""
-        line = BEGINNING
-        if self.memory is not None and self.newest != BEGINNING:
-            line = self.newest - self.memory
+        line = self.line
         if event is not None:
             self.received |= 1 << event
             self.newest = max(self.newest, self.history[event][1])

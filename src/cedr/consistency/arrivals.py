@@ -100,6 +100,11 @@ class Arrivals:
         return self.ledger.ignored
 
     @property
+    def late(self) -> int:
+        """How many messages came with a Sync below h, or behind the guarantee of their provider."""
+        return self.ledger.lateness.count + self.ledger.letters.behind
+
+    @property
     def feeds(self) -> list[Listener]:
         """The feeds of the consistency levels."""
         return self.ledger.listeners
@@ -186,7 +191,7 @@ class Arrivals:
     def _take_messages(self, group: list[Placed]) -> None:
         if not group:
             return
-        ledger = self.ledger
+        ledger, high = self.ledger, self.high
         ledger.counts.received += len(group)
         codes = {name: ledger.code(name) for name in {message.provider for _, message in group}}
         group = [placed for placed in group if not self._passed_by(*placed)]
@@ -202,6 +207,7 @@ class Arrivals:
                 others.extend(inserts[place] for place in np.flatnonzero(~new).tolist())
         others.sort(key=lambda placed: placed[0])
         self.exact.take(others)
+        ledger.lateness.close(high)
 
     def _passed_by(self, position: int, message: Insert | Retract) -> bool:
         if isinstance(message, Retract) or self.ledger.reads(message.event.stream):
@@ -210,8 +216,12 @@ class Arrivals:
         return True
 
     def _take_batch(self, batch: EventBatch, position: int) -> None:
-        if not len(batch):
-            return
+        if len(batch):
+            high = self.high
+            self._take_rows(batch, position)
+            self.ledger.lateness.close(high)
+
+    def _take_rows(self, batch: EventBatch, position: int) -> None:
         ledger = self.ledger
         ledger.counts.received += len(batch)
         code = ledger.code(batch.provider)
@@ -265,9 +275,11 @@ class Arrivals:
         first = len(source.table)
         new = source.append_new(rows, self.ledger.number(len(rows.vs)))
         numbers, starts = np.arange(first, len(source.table), dtype=np.int64), rows.os
+        positions = rows.positions
         if not new.all():
-            numbers, starts = numbers[new], starts[new]
+            numbers, starts, positions = numbers[new], starts[new], np.asarray(positions)[new]
         if len(numbers):
+            self.ledger.lateness.accepted_rows(positions, starts)
             self.ledger.high = max(self.ledger.high, int(starts.max()))
             for feed in self.feeds:
                 feed.arrived(source, numbers, self.ledger.cedr_time)

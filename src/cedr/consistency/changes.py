@@ -6,7 +6,7 @@ or for columns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from cedr.consistency.ghosts import recalled_row, sync_of_retraction
 from cedr.model.event import Event
 from cedr.model.level import ConsistencyLevel
 from cedr.model.stream import Change, Guarantee, Insert, Retract
@@ -75,12 +76,19 @@ class Changes:
     """
 
     def __init__(
-        self, level: ConsistencyLevel, cedr_time: Time, relation: Relation, spoken: Spoken, guarantee: Time | None
+        self,
+        level: ConsistencyLevel,
+        cedr_time: Time,
+        relation: Relation,
+        spoken: Spoken,
+        guarantee: Time | None,
+        recalled: Sequence[Change] = (),
     ) -> None:
+        """``recalled``: retractions of rows that were said before a restart, and are rows of no table any more."""
         self.level, self.cedr_time, self.guarantee = level, cedr_time, guarantee
-        self._relation, self._spoken = relation, spoken
+        self._relation, self._spoken, self._recalled = relation, spoken, recalled
         self.inserts = int(spoken.insert.sum())
-        self.retractions = len(spoken.rows) - self.inserts
+        self.retractions = len(spoken.rows) - self.inserts + len(recalled)
         self._changes: list[Change] | None = None
         self._arrow: pa.RecordBatch | None = None
         self._read = self._past = False
@@ -117,7 +125,16 @@ class Changes:
             *(column.tolist() for column in (spoken.insert, spoken.said, spoken.oe, spoken.new_oe, spoken.new_ve)),
             strict=True,
         )
-        return [self._change(*values) for values in columns]
+        found = [self._change(*values) for values in columns]
+        if not self._recalled:
+            return found
+        both = [*self._recalled, *found]
+        return [both[place] for place in self._order().tolist()]
+
+    def _order(self) -> Rows:
+        """The order of what was recalled, and then what was said: by Sync, retractions first."""
+        syncs = np.array([*map(sync_of_retraction, self._recalled), *self._spoken.sync.tolist()], dtype=np.int64)
+        return np.lexsort((np.append(np.zeros(len(self._recalled), np.bool_), self._spoken.insert), syncs))
 
     def _change(self, event: Event, insert: bool, said: Time, oe: Time, new_oe: Time, new_ve: Time) -> Change:  # noqa: FBT001 - a row of columns
         event = event if event.occurrence_end == oe else replace(event, occurrence_end=oe)
@@ -167,7 +184,15 @@ class Changes:
         wanted = made if header_names is None else header_names
         columns = {name: make() if name in wanted else pa.nulls(n) for name, make in made.items()}
         columns.update(relation.arrays(reached))
-        return pa.RecordBatch.from_pydict(columns)
+        batch = pa.RecordBatch.from_pydict(columns)
+        if not self._recalled:
+            return batch
+        known = [recalled_row(change) for change in self._recalled]
+        arrays = [
+            pa.concat_arrays([pa.array([row[name] for row in known], field.type), column])
+            for name, field, column in zip(batch.schema.names, batch.schema, batch.columns, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=batch.schema).take(pa.array(self._order()))
 
     def _ends(self, os: Rows, ve: Rows) -> tuple[Rows, Rows]:
         """The ends of rows after each change; a row that is removed ends where it began."""

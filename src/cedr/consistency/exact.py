@@ -71,6 +71,8 @@ class Exact:
         self._keys: dict[LineageKey, Story] = {}
         self._expiring: list[tuple[Time, int, Waiting]] = []
         self._count = 0
+        self._position = 0
+        """Of the message at hand."""
         self._watched: dict[str, Counter[int]] = {}
         self._local: dict[EventName, Story | Plain | None] = {}
         self._inserted: dict[str, list[tuple[Story, Said]]] = {}
@@ -142,6 +144,7 @@ class Exact:
             return
         self._look_up(message for _, message in messages)
         for position, message in messages:
+            self._position = position
             fault = misfit(message)
             if fault is not None:
                 self._ledger.letters.bury(fault, message, position)
@@ -232,6 +235,7 @@ class Exact:
     def _accepted(self, story: Story, sync: Time, *, waited: bool) -> None:
         ledger = self._ledger
         ledger.high = max(ledger.high, sync)
+        ledger.lateness.accepted(self._position, sync)
         ledger.letters.changed(story)
         ledger.unsaved[story.name] = None
         ledger.sources[story.stream].changed[story] = None

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cedr.consistency.encoding import Json
+from cedr.consistency.lateness import Lateness
 from cedr.consistency.letters import Letters, Policy
 from cedr.consistency.revisions import EventName, Story
 from cedr.consistency.source import Attributes, Source
@@ -90,6 +91,7 @@ class Ledger:
         """Events whose stories have changed or gone since they were last saved."""
         self.sources: dict[str, Source] = {}
         self.letters = Letters(catalog, policy)
+        self.lateness = Lateness()
         self.listeners: list[Listener] = []
         self.names: list[str | None] = [None]
         self.providers = Providers()

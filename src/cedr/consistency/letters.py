@@ -27,6 +27,8 @@ class Letters:
 
     def __init__(self, catalog: Catalog, broken: Policy) -> None:
         self.broken: Policy = broken
+        self.behind = 0
+        """How many messages were refused because they lay behind the guarantee of their provider."""
         self.decided: list[DeadLetter] = []
         self.reported: dict[Story, None] = {}
         """Stories with late revisions handed out since this was last asked."""
@@ -42,6 +44,7 @@ class Letters:
         if self.broken == "fail" and fault.code == BROKEN:
             raise StreamError(Diagnostic(fault.code, fault.reason, detail=f"message {position}: {message}"))
         self.decided.append(letter)
+        self.behind += fault.code == BROKEN
         return letter
 
     def changed(self, story: Story) -> None:

@@ -22,7 +22,10 @@ class Measures:
     retractions: int
     guarantees: int
     late: int
-    """Messages that came with a Sync below the largest one so far."""
+    """Messages that came with a Sync below the largest Sync or guarantee so far.
+
+    Those behind the guarantee of their own provider are among them, and dead letters too.
+    """
     frozen: int
     """Rows not said, or not taken back, because they lie before m."""
     dead_letters: int

@@ -13,9 +13,11 @@ from cedr.consistency.changes import Changes
 from cedr.consistency.clock import Clock
 from cedr.consistency.encoding import Json, as_bytes, from_bytes, level_as_json, level_from_json
 from cedr.consistency.feed import Feed
+from cedr.consistency.ghosts import ghosts_as_json, ghosts_from_json, sync_of_retraction
 from cedr.consistency.measures import Measures
+from cedr.consistency.repairs import Thresholds
 from cedr.consistency.said_log import SaidLog
-from cedr.consistency.voice import Thresholds, Voice
+from cedr.consistency.voice import Voice
 from cedr.model.event import Event
 from cedr.model.level import ConsistencyLevel
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
@@ -82,15 +84,17 @@ class Monitor:
         blocked = self._clock.ago(self.level.effective_blocking, cedr_time)
         self.dataflow.settle(self._settled())
         delta = self.dataflow.update(self.feed.admit(max(guarantee, blocked)))
+        if self._line > BEGINNING:
+            self.dataflow.let_go(self._line)
         before = self.guarantee
         if guarantee > BEGINNING:
             self.guarantee = max(before, self.dataflow.guarantee_out(guarantee))
         self._due = max(self.guarantee, blocked)
         spoken = self.voice.speak(delta, Thresholds(self._due, self._line), cedr_time)
-        if len(spoken.sync):
-            self.spoken = max(self.spoken, int(spoken.sync[-1]))
+        recalled = self.voice.recalled
+        self.spoken = max([self.spoken, *map(sync_of_retraction, recalled), *spoken.sync[-1:].tolist()])
         left = self.guarantee if self.guarantee > before else None
-        changes = Changes(self.level, cedr_time, self.dataflow.relation, spoken, left)
+        changes = Changes(self.level, cedr_time, self.dataflow.relation, spoken, left, recalled)
         self.inserts += changes.inserts
         self.retractions += changes.retractions
         self.guarantees += left is not None
@@ -133,6 +137,9 @@ class Monitor:
             "waiting_after": self._waiting,
             "spoken": self.spoken,
             "counts": [self.inserts, self.retractions, self.guarantees],
+            "guarantees": self.dataflow.guarantees,
+            "frozen": self.voice.frozen,
+            "ghosts": ghosts_as_json(self.voice.all_ghosts()),
             "choices": [[list(map(list, stage)) for stage in self.dataflow.choices()]],
         }
 
@@ -146,11 +153,14 @@ class Monitor:
         self._due = written["due"]
         self.inserts, self.retractions, self.guarantees = written["counts"]
         self._waiting = written["waiting_after"]
+        self.dataflow.guarantees = written["guarantees"]
+        self.dataflow.let_go(self._line)
         self.forget(begins=True)
         self.dataflow.resume(written["choices"][0])
         added = {stream: Delta(added=rows) for stream, rows in self.feed.live().items()}
         delta = self.dataflow.update(added)
         now = self._clock.times[-1] if self._clock.times else BEGINNING
+        self.voice.frozen, self.voice.ghosts = written["frozen"], ghosts_from_json(written["ghosts"])
         self.voice.resume(delta.added, self._log.load(segments), self._due, now)
 
     def said(self) -> list[Event]:
@@ -180,7 +190,7 @@ class Monitor:
             inserts=self.inserts,
             retractions=self.retractions,
             guarantees=self.guarantees,
-            late=0,
+            late=self._arrivals.late,
             frozen=self.voice.frozen,
             dead_letters=letters,
             duplicates=counts.duplicates,

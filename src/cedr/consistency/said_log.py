@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cedr.consistency.voice import UNSAID, Name, Voice
+from cedr.consistency.ghosts import Name
+from cedr.consistency.voice import UNSAID, Voice
 from cedr.model.time import Time
 
 Rows = NDArray[np.int64]

@@ -86,6 +86,7 @@ class Saving:
             "guarantee": ledger.providers.guarantee,
             "providers": [[name, ledger.providers.of(name)] for name in ledger.names if name is not None],
             "counts": [counts.received, counts.duplicates, counts.regressing_guarantees],
+            "late": [ledger.lateness.count, ledger.letters.behind],
             "serials": ledger.serials,
             "ignored": ledger.ignored,
             "unread_keys": ledger.unread_keys,
@@ -136,6 +137,7 @@ class Saving:
         ledger.ignored, ledger.unread_keys = written["ignored"], written["unread_keys"]
         counts = ledger.counts
         counts.received, counts.duplicates, counts.regressing_guarantees = written["counts"]
+        ledger.lateness.count, ledger.letters.behind = written["late"]
         for position, guarantee, encoded, late in written["waiting"]:
             message = decode_message(encoded)
             assert isinstance(message, Retract)

@@ -25,7 +25,9 @@ class Unread:
         ledger = self._ledger
         good = candidates_in(batch, ledger.providers.of(batch.provider))
         if good.any():
-            ledger.high = max(ledger.high, int((batch.os if good.all() else batch.os[good]).max()))
+            starts = batch.os if good.all() else batch.os[good]
+            ledger.high = max(ledger.high, int(starts.max()))
+            ledger.lateness.accepted_rows(position + np.flatnonzero(good), starts)
         if good.all():
             return
         rest = np.flatnonzero(~good)
@@ -43,5 +45,6 @@ class Unread:
             self._ledger.letters.bury(fault, message, position)
             return
         self._ledger.high = max(self._ledger.high, message.event.occurrence_start)
+        self._ledger.lateness.accepted(position, message.event.occurrence_start)
         if message.lineage_key != default_key(message.event):
             self._ledger.unread_keys = True

@@ -7,15 +7,19 @@ within a batch leaves it).  What was said is kept with the rows that say it; onl
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cedr.consistency.changes import KEPT, NOTHING, Spoken, in_order_of_sync
+from cedr.consistency.ghosts import Ghost, Name
+from cedr.consistency.repairs import Repair, Thresholds, all_retractions, among, distinct, sync_after
 from cedr.consistency.row_queue import RowQueue
+from cedr.model.stream import Change
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.growable import Growable
+from cedr.runtime.materialise import events_of
 from cedr.runtime.relation import Relation
 from cedr.runtime.runs import together
 from cedr.runtime.segment_kernels import is_sorted
@@ -23,28 +27,7 @@ from cedr.runtime.segments import by_time
 from cedr.runtime.table import Delta, each_once
 
 Rows = NDArray[np.int64]
-Name = tuple[int, int, Time]
-"""The digest of an ID, and Os: at most one row of a table has both."""
-
 UNSAID = BEGINNING
-
-
-class Thresholds(NamedTuple):
-    """The numbers of a level at one step: up to where rows are due, and the freezing line m.  Readings: R33, R34."""
-
-    due: Time
-    frozen: Time
-
-
-class _Repair(NamedTuple):
-    """A retraction: of which row, as said when, its Oe before, the ends it names, and its Sync."""
-
-    row: int
-    said: Time
-    oe: Time
-    new_oe: Time
-    new_ve: Time
-    sync: Time
 
 
 class Voice:
@@ -65,6 +48,10 @@ class Voice:
         """Rows not said, or not taken back, because they lie before m."""
         self._ghosts: dict[Name, int] = {}
         """Rows that were said and are meant no longer, but frozen: not touched any more."""
+        self.ghosts: dict[Name, Ghost] = {}
+        """The same, said before a restart."""
+        self.recalled: list[Change] = []
+        """What the last step said about these."""
 
     def rows(self) -> Rows:
         """The rows said and not taken back."""
@@ -86,12 +73,16 @@ class Voice:
         gone = self._gone(delta)
         taken_back, gone, added = (NOTHING, gone, delta.added) if self._ghosts else self._unmatched(gone, delta, at)
         repairs, settled, again = self._repairs(gone, added, at)
+        self.recalled = []
+        if self.ghosts:
+            met, back = self._recall(delta.added, at, cedr_time)
+            settled, again = np.concatenate([settled, met]), np.concatenate([again, back])
         fresh = self._fresh(delta, settled, at, cedr_time)
         if len(again):
             self._said_oe.view[again] = self._due_ends(again, at)
             fresh = np.concatenate([again, fresh])
         repairs.extend(self._closings(at))
-        retractions = _joined(taken_back, repairs)
+        retractions = all_retractions(taken_back, repairs)
         self._said.view[together(fresh)] = cedr_time
         if self.logged:
             self._touched.extend([fresh, retractions.rows])
@@ -115,7 +106,7 @@ class Voice:
 
     def touched(self) -> Rows:
         """The rows of which what was said changed since the last time; those that are unsaid come first."""
-        rows = _distinct(np.concatenate(self._touched)) if self._touched else self.rows()
+        rows = distinct(np.concatenate(self._touched)) if self._touched else self.rows()
         if not self.logged:
             self.logged = True
             rows = self.rows()
@@ -133,6 +124,8 @@ class Voice:
         table = self._relation.table
         waiting = []
         for row, name in zip(rows.tolist(), self._names(rows), strict=True):
+            if name in self.ghosts:
+                continue
             if name in said:
                 self._said.view[row], self._said_oe.view[row] = said[name]
                 end = int(table.oe.view[row])
@@ -169,6 +162,7 @@ class Voice:
         if self._ghosts:
             vs = self._relation.table.vs.view
             self._ghosts = {name: row for name, row in self._ghosts.items() if vs[row] > line}
+        self.ghosts = {name: ghost for name, ghost in self.ghosts.items() if ghost.event.valid_start > line}
 
     def renumber(self, new: Rows) -> None:
         """The rows got other numbers."""
@@ -225,11 +219,11 @@ class Voice:
         found: Rows = gone[~self._meant.view[gone]]
         return found
 
-    def _repairs(self, gone: Rows, added: Rows, at: Thresholds) -> tuple[list[_Repair], Rows, Rows]:
+    def _repairs(self, gone: Rows, added: Rows, at: Thresholds) -> tuple[list[Repair], Rows, Rows]:
         """What must be said about rows that were said before; the new rows settled by it, and those said in place."""
         if not len(gone) and not self._ghosts:
             return [], gone, gone
-        repairs: list[_Repair] = []
+        repairs: list[Repair] = []
         said = dict(zip(self._names(gone), gone.tolist(), strict=True)) | self._ghosts
         successors = zip(self._names(added), added.tolist(), strict=True) if said else ()
         meant = {name: row for name, row in successors if name in said}
@@ -265,7 +259,7 @@ class Voice:
     def _matched(self, gone: Rows, added: Rows) -> tuple[NDArray[np.bool_], Rows]:
         """Which of the rows that are gone have a successor of the same name, and these."""
         starts = self._relation.table.os.view
-        added = added[_among(starts[together(added)], _distinct(starts[gone]))]
+        added = added[among(starts[together(added)], distinct(starts[gone]))]
         if not len(added):
             return np.zeros(len(gone), dtype=np.bool_), added
         both = np.concatenate([gone, added])
@@ -280,7 +274,7 @@ class Voice:
         matched[order[:-1][same]] = True
         return matched[: len(gone)], added[matched[len(gone) :]]
 
-    def _repair(self, name: Name, old: int, new: int | None, at: Thresholds, repairs: list[_Repair]) -> bool:
+    def _repair(self, name: Name, old: int, new: int | None, at: Thresholds, repairs: list[Repair]) -> bool:
         """Reading: R34, R3.  Whether the new row is to be said in place of the old one."""
         table = self._relation.table
         old_oe, old_ve = int(self._said_oe.view[old]), int(table.ve.view[old])
@@ -300,12 +294,40 @@ class Voice:
         shorter = new_oe <= old_oe and new_ve <= old_ve and not new_ve <= vs < old_ve
         if alike and new is not None and shorter:
             ends = (new_oe if new_oe != old_oe else KEPT, new_ve if new_ve != old_ve else KEPT)
-            repairs.append(_Repair(old, said, old_oe, *ends, _sync(os, *ends)))
+            repairs.append(Repair(old, said, old_oe, *ends, sync_after(os, *ends)))
             self._pass_on(old, new, new_oe)
             return False
-        repairs.append(_Repair(old, said, old_oe, KEPT, KEPT, os))
+        repairs.append(Repair(old, said, old_oe, KEPT, KEPT, os))
         self._said.view[old] = UNSAID
         return not new_frozen
+
+    def _recall(self, added: Rows, at: Thresholds, cedr_time: Time) -> tuple[Rows, Rows]:
+        """Rows in the place of some that were said before a restart: those settled by it, and those said in place."""
+        met = [(name, row) for name, row in zip(self._names(added), added.tolist(), strict=True) if name in self.ghosts]
+        rows, back = np.array([row for _, row in met], dtype=np.int64), list[int]()
+        for (name, row), event in zip(met, events_of(self._relation, rows), strict=True):
+            ghost = self.ghosts[name]
+            oe, ve = self._new_ends(ghost.event.occurrence_end, row, at)
+            same = ghost.alike(event) and (oe, ve) == (ghost.event.occurrence_end, ghost.event.valid_end)
+            if not same and min(oe, ve) < at.frozen:
+                continue
+            del self.ghosts[name]
+            if ghost.alike(event) and ghost.outlasts(oe, ve):
+                self.recalled.extend([] if same else [ghost.shortened(oe, ve, cedr_time)])
+                self._said.view[row], self._said_oe.view[row] = ghost.said, oe
+                self._touched.append(np.array([row]))
+            else:
+                self.recalled.append(ghost.taken_back(cedr_time))
+                back.append(row)
+        return rows, np.array(back, dtype=np.int64)
+
+    def all_ghosts(self) -> Iterable[tuple[Name, Ghost]]:
+        """The rows that are frozen and meant no longer, as they were said."""
+        rows = np.array(list(self._ghosts.values()), dtype=np.int64)
+        columns = (events_of(self._relation, rows), self._said_oe.view[rows].tolist(), self._said.view[rows].tolist())
+        for name, event, oe, said in zip(self._ghosts, *columns, strict=True):
+            yield name, Ghost(replace(event, occurrence_end=oe), said)
+        yield from self.ghosts.items()
 
     def _new_ends(self, old_oe: Time, new: int | None, at: Thresholds) -> tuple[Time, Time]:
         if new is None:
@@ -338,7 +360,7 @@ class Voice:
         starts = self._relation.table.os.view[rows]
         return list(zip(high.tolist(), low.tolist(), starts.tolist(), strict=True))
 
-    def _closings(self, at: Thresholds) -> Iterable[_Repair]:
+    def _closings(self, at: Thresholds) -> Iterable[Repair]:
         """Ends that have become due.  Reading: R33: ends are due like rows."""
         table = self._relation.table
         rows = self._ends.take(at.due)
@@ -350,7 +372,7 @@ class Voice:
             if min(old, ve) < at.frozen and min(new, ve) < at.frozen:
                 continue
             self._said_oe.view[row] = new
-            yield _Repair(row, said, old, new, KEPT, _sync(int(table.os.view[row]), new, KEPT))
+            yield Repair(row, said, old, new, KEPT, sync_after(int(table.os.view[row]), new, KEPT))
 
     # -- order --------------------------------------------------------------------------------------------------------
 
@@ -365,37 +387,3 @@ class Voice:
         open_ = np.broadcast_to(np.int64(FOREVER), (n,))
         ends = open_ if table.oe.implicit else self._said_oe.view[together(fresh)].copy()
         return Spoken(np.ones(n, dtype=np.bool_), fresh, np.full(n, cedr_time), ends, kept, kept, starts)
-
-
-def _joined(taken_back: Spoken, repairs: list[_Repair]) -> Spoken:
-    """All retractions, in the order of Sync."""
-    if repairs:
-        columns = [np.array(column, dtype=np.int64) for column in zip(*repairs, strict=True)]
-        others = Spoken(np.zeros(len(repairs), dtype=np.bool_), *columns)
-        taken_back = Spoken._make(np.concatenate(pair) for pair in zip(taken_back, others, strict=True))
-    if is_sorted(taken_back.sync):
-        return taken_back
-    order = np.argsort(taken_back.sync, kind="stable")
-    return Spoken._make(column[order] for column in taken_back)
-
-
-def _distinct(values: Rows) -> Rows:
-    """Each value once, in order: by sorting, which for numbers is several times as fast as NumPy's hashing."""
-    ordered = np.sort(values)
-    first: Rows = ordered[np.concatenate([ordered[:1] == ordered[:1], ordered[1:] != ordered[:-1]])]
-    return first
-
-
-def _among(values: Rows, wanted: Rows) -> NDArray[np.bool_]:
-    """Which values are among some others, given in their order."""
-    if not len(wanted) or not len(values) or int(values.min()) > int(wanted[-1]):
-        return np.zeros(len(values), dtype=np.bool_)
-    places = np.minimum(np.searchsorted(wanted, values), len(wanted) - 1)
-    found: NDArray[np.bool_] = wanted[places] == values
-    return found
-
-
-def _sync(os: Time, new_oe: Time, new_ve: Time) -> Time:
-    """Reading: R7."""
-    named = [oe for oe in (new_oe,) if oe != KEPT] + [max(os, ve) for ve in (new_ve,) if ve != KEPT]
-    return max(os, min(named))

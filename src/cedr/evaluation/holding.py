@@ -34,8 +34,7 @@ class Holding:
 
     def __init__(self, catalog: Catalog, providers: Iterable[str] = ()) -> None:
         self.intake = Intake(catalog, providers)
-        self.late = 0
-        """How many were accepted after something with a larger Sync."""
+        self._late = 0
         self.fresh: list[list[Accepted]] = []
         """What the last step admitted, for each level, in the order of Sync."""
         self.longest: list[Time] = []
@@ -55,7 +54,7 @@ class Holding:
             high, count = self.intake.high, len(self.intake.accepted)
             letter = self.intake.receive(message)
             letters += [] if letter is None else [letter]
-            self.late += sum(accepted.sync < high for accepted in self.intake.accepted[count:])
+            self._late += sum(accepted.sync < high for accepted in self.intake.accepted[count:])
         self._clock.append(cedr_time)
         self._high.append(self.intake.high)
         for of in range(len(levels)):
@@ -63,6 +62,11 @@ class Holding:
                 heappush(self._waiting[of], (accepted.sync, number, cedr_time))
         self.fresh = [self._admit(of, level, cedr_time) for of, level in enumerate(levels)]
         return letters
+
+    @property
+    def late(self) -> int:
+        """How many came after something with a larger Sync, or behind the guarantee of their provider."""
+        return self._late + sum(letter.code == "broken-guarantee" for letter in self.intake.dead_letters())
 
     def held(self, of: int = 0) -> list[Accepted]:
         """What a level holds back, in the order of Sync."""

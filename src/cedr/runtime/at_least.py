@@ -40,6 +40,8 @@ class AtLeast(Composite):
         self.affects = [Window(scope if both_ways else 0, after)] * len(inputs)
         before = plus(scope, scope) if both_ways else scope
         self.windows = [Window(before, scope if both_ways else 0)] * len(inputs)
+        if Selection.LAST in self.parameters.selections:
+            self.waits = scope
         tables = [id(source.relation.table) for source in inputs]
         self._shared = len(set(tables)) < len(tables)
         """Whether one event may fill several parameters."""

@@ -53,8 +53,8 @@ class Runs(NamedTuple):
     end: Rows
 
 
-class _Gathered(NamedTuple):
-    """The rows of one input that bear on some intervals, in the order of intervals and time."""
+class Gathered(NamedTuple):
+    """Rows that bear on some intervals, in the order of intervals and time, and from when to when each is believed."""
 
     owner: Rows
     times: Rows
@@ -63,14 +63,11 @@ class _Gathered(NamedTuple):
     end: Rows
 
 
-def runs_of(
-    inputs: Sequence[Input], windows: Sequence[Window], at: Intervals, known: Time | None = None
-) -> tuple[list[Sorted], Runs]:
-    """The believed rows of each input by run, and the runs."""
-    gathered = [_gather(source, window, at, known) for source, window in zip(inputs, windows, strict=True)]
+def runs_of(gathered: Sequence[Gathered], at: Intervals) -> tuple[list[Sorted], Runs]:
+    """The believed rows of each part that was gathered by run, and the runs: no belief changes within one."""
     owners: list[int] = []
     bounds: list[tuple[Time, Time]] = []
-    pieces: list[list[tuple[Rows, Rows]]] = [[] for _ in inputs]
+    pieces: list[list[tuple[Rows, Rows]]] = [[] for _ in gathered]
     for number in range(len(at.groups)):
         parts = [_of(part, number) for part in gathered]
         cuts = np.unique(np.concatenate([[BEGINNING, FOREVER], *(p.start for p in parts), *(p.end for p in parts)]))
@@ -85,7 +82,8 @@ def runs_of(
     return [_sorted(piece) for piece in pieces], runs
 
 
-def _gather(source: Input, window: Window, at: Intervals, known: Time | None) -> _Gathered:
+def gather(source: Input, window: Window, at: Intervals, known: Time | None) -> Gathered:
+    """The rows of an input that bear on some intervals."""
     store = source.store.sorted
     places = store.locate(at.groups, earlier(at.low, window.before), later(at.high, window.after))
     owner, place = places.expand()
@@ -93,12 +91,12 @@ def _gather(source: Input, window: Window, at: Intervals, known: Time | None) ->
     if known is not None:
         heard = source.relation.table.os.view[rows] <= known
         owner, rows, times = owner[heard], rows[heard], times[heard]
-    return _Gathered(owner, times, rows, *source.believed(rows, known))
+    return Gathered(owner, times, rows, *source.believed(rows, known))
 
 
-def _of(part: _Gathered, number: int) -> _Gathered:
+def _of(part: Gathered, number: int) -> Gathered:
     first, end = np.searchsorted(part.owner, [number, number + 1])
-    return _Gathered(*(column[first:end] for column in part))
+    return Gathered(*(column[first:end] for column in part))
 
 
 def _sorted(pieces: list[tuple[Rows, Rows]]) -> Sorted:

@@ -117,6 +117,7 @@ class Composite(PatternOperator):
             ]
             first = np.minimum.reduce(others) if others else np.full(len(open_), FOREVER)
             open_ |= (found.references[index] >= 0) & (later(first, self.scope) > known)
+        open_ &= found.header.vs > self.gone
         return int(found.header.os[open_].min()) if open_.any() else None
 
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from cedr.errors import Diagnostic, HostError
 from cedr.model.schema import EventType
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan import logical
 from cedr.plan.logical import Node
+from cedr.plan.memory import Memory
 from cedr.plan.rules.desugar_all import desugar_all
 from cedr.plan.rules.desugar_any import desugar_any
 from cedr.plan.walk import map_inputs
@@ -24,9 +24,10 @@ from cedr.runtime.at_most import AtMost
 from cedr.runtime.cancel_when import CancelWhen
 from cedr.runtime.codes import Codes
 from cedr.runtime.expressions import Conjuncts
-from cedr.runtime.grouping import Side, Tuples, coded, key_of
+from cedr.runtime.grouping import Side, Tuples, coded, key_of, nulls_matter
 from cedr.runtime.inputs import Input
 from cedr.runtime.instances import Chosen
+from cedr.runtime.not_live import not_live
 from cedr.runtime.not_sequence import Not
 from cedr.runtime.open_ends import OpenEnds, reading_ends, shown_ends
 from cedr.runtime.operator import OWN, Operator, Size
@@ -36,7 +37,7 @@ from cedr.runtime.row_by_row import RowByRow
 from cedr.runtime.select import Select, Slice
 from cedr.runtime.sequence import Sequence as SequenceOperator
 from cedr.runtime.stage import Lines, Stage
-from cedr.runtime.table import Delta, Rows, Table, each_once, renumbered
+from cedr.runtime.table import Delta, Rows, Table, closed, renumbered
 from cedr.runtime.unless import Unless, UnlessNth
 from cedr.runtime.unless_sequence import UnlessSequence, keys_of
 
@@ -63,7 +64,14 @@ class Dataflow:
         self.stages: list[Stage] = []
         self.open_ended = shown_ends(plan)
         """The event types of which rows stay known while their Ve is open."""
-        self.top = self._build(_desugared(plan))
+        plan = _desugared(plan)
+        self.top = self._build(plan)
+        memory = Memory(plan)
+        for stage in self.stages:
+            stage.reach = memory.reach(stage.node)
+            decides = isinstance(stage.operator, PatternOperator) and stage.operator.waits is None
+            at_once = decides or isinstance(stage.operator, Select | RowByRow | None)
+            stage.prompt = at_once and not any(stage.open_ends) and all(part.prompt for part in stage.inputs)
 
     @property
     def relation(self) -> Relation:
@@ -144,7 +152,7 @@ class Dataflow:
         if key is None:
             return [Input(relation) for relation in relations], conjuncts
         groupings = coded(self._codes, relations, key.sides)
-        nulls = _nulls_matter(node, len(relations))
+        nulls = nulls_matter(node, len(relations))
         inputs = [Input(r, g, nulls=n) for r, g, n in zip(relations, groupings, nulls, strict=True)]
         return inputs, conjuncts.without(key.predicates)
 
@@ -160,7 +168,8 @@ class Dataflow:
         for stage in self.stages:
             stage.settled = self._settled(stage, guarantee)
             if isinstance(stage.operator, PatternOperator):
-                stage.operator.final = stage.settled
+                stage.operator.known = stage.known
+                stage.operator.final = min(stage.settled, stage.operator.decided())
 
     def update(self, changes: Mapping[str, Delta]) -> Delta:
         """Take in changes of the sources; the change of the output."""
@@ -179,6 +188,15 @@ class Dataflow:
         return self.top.delta
 
     # -- guarantees and forgetting ------------------------------------------------------------------------------------
+
+    def let_go(self, frozen: Time) -> None:
+        """What bears on nothing that is not frozen, by m, holds no guarantee back.  Readings: R34, R36."""
+        for stage in self.stages:
+            if stage.operator is not None and stage.reach < FOREVER:
+                stage.operator.let_go(stage.line_behind(frozen))
+            for below, ends in zip(stage.inputs, stage.open_ends, strict=False):
+                if ends is not None:
+                    ends.let_go(below.line_behind(frozen))
 
     def guarantee_out(self, guarantee: Time) -> Time:
         """The guarantee that leaves, by the guarantee g of the sources.  Reading: R36."""
@@ -206,6 +224,8 @@ class Dataflow:
                 needed[name] = min(needed.get(name, FOREVER), max(stage.line, BEGINNING))
                 continue
             below = [BEGINNING if begins else part.settled for part in stage.inputs]
+            if isinstance(stage.operator, PatternOperator):
+                stage.operator.known = stage.known
             ends = lines.ended if stage is self.top or self._of_output(stage) else BEGINNING
             wanted = [stage.line] if stage.operator is None else stage.operator.needs(below, stage.line, ends)
             for part, until in zip(stage.inputs, wanted, strict=True):
@@ -227,6 +247,16 @@ class Dataflow:
             return self._settled_source(stage, stage.node.type, guarantee)
         below = [part.settled for part in stage.inputs]
         return below[0] if stage.operator is None else stage.operator.settled(below)
+
+    @property
+    def guarantees(self) -> list[Time]:
+        """The guarantee that left each stage."""
+        return [stage.guarantee for stage in self.stages]
+
+    @guarantees.setter
+    def guarantees(self, times: list[Time]) -> None:
+        for stage, time in zip(self.stages, times, strict=True):
+            stage.guarantee = time
 
     def choices(self) -> list[list[Chosen]]:
         """Choices that bear on later ones, of each operator that makes some."""
@@ -283,7 +313,7 @@ class Dataflow:
                     held[place].extend([] if ends is None else [ends.rows])
             if isinstance(stage.operator, RowByRow) and id(stage.relation.table) in concerned and not stage.shares:
                 held[id(stage.relation.table)].append(self._live(stage, sources))
-        return _closed([table for table in self.tables() if id(table) in concerned], held)
+        return closed([table for table in self.tables() if id(table) in concerned], held)
 
     def concerned(self, wanted: Collection[int]) -> set[int]:
         """Some tables, and those whose rows refer to them, and so on."""
@@ -348,19 +378,6 @@ def _name(written: list[int] | None) -> tuple[int, int, int] | None:
     return None if written is None else (written[0], written[1], written[2])
 
 
-def _closed(tables: list[Table], held: Mapping[int, list[Rows]]) -> dict[int, Rows]:
-    """With what the held rows refer to, and so on."""
-    closed: dict[int, Rows] = {}
-    for table in reversed(tables):
-        rows = each_once(len(table), held[id(table)])
-        closed[id(table)] = rows
-        for column, target in zip(table.references, table.targets, strict=True):
-            if id(target) in held:
-                reached = column.view[rows]
-                held[id(target)].append(reached[reached >= 0])
-    return closed
-
-
 def _joins(chain: list[Node], below: Node) -> bool:
     """Whether a further row-by-row operator can be taken together with those above it."""
     if isinstance(below, logical.Project):
@@ -368,33 +385,7 @@ def _joins(chain: list[Node], below: Node) -> bool:
     return isinstance(below, logical.SetValid) and any(isinstance(n, logical.Project) for n in chain)
 
 
-def _nulls_matter(node: logical.Pattern, count: int) -> list[bool]:
-    """For each input whether a row with a NULL key can bear on anything.  Reading: R22: it agrees with nothing."""
-    match node:
-        case logical.Unless() | logical.UnlessNth() | logical.CancelWhen():
-            return [True, False]
-        case logical.Not():
-            return [False, True]
-        case logical.AtLeast(count=1):
-            return [True] * count
-        case _:
-            return [False] * count
-
-
 def _desugared(node: Node) -> Node:
     """ALL and ANY by their definitions.  Reading: R13."""
     node = map_inputs(node, _desugared)
     return desugar_all(node) or desugar_any(node) or node
-
-
-def not_live(node: Node) -> HostError:
-    """The error for an operator that does not run on live streams."""
-    name = type(node).__name__
-    return HostError(
-        Diagnostic(
-            "not-live",
-            f"{name} does not run on live streams",
-            node.span,
-            hint="the host oracle evaluates it on a finite file: --host oracle",
-        )
-    )

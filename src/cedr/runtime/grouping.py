@@ -161,3 +161,16 @@ class Tuples:
             return 0
         key = tuple((kind(value), value) for value in values)  # type: ignore[arg-type]
         return self._codes.setdefault(key, len(self._codes) + 1)
+
+
+def nulls_matter(node: logical.Pattern, count: int) -> list[bool]:
+    """For each input whether a row with a NULL key can bear on anything.  Reading: R22: it agrees with nothing."""
+    match node:
+        case logical.Unless() | logical.UnlessNth() | logical.CancelWhen():
+            return [True, False]
+        case logical.Not():
+            return [False, True]
+        case logical.AtLeast(count=1):
+            return [True] * count
+        case _:
+            return [False] * count

@@ -15,9 +15,11 @@ from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.relation import Relation
 from cedr.runtime.runs import together
 from cedr.runtime.segments import Segments, in_order
-from cedr.runtime.table import Delta, Mask, Rows
+from cedr.runtime.table import Delta, Mask, Rows, picked
 
 Digest = tuple[int, int]
+EventName = tuple[int, int, Time]
+"""The digest of an ID, and Os: what an event is known by again."""
 
 
 Grouping = Callable[[Rows], Rows]
@@ -123,6 +125,13 @@ class Input:
     def _digests(self, rows: Rows) -> list[Digest]:
         high, low = self.relation.digests(rows)
         return list(zip(high.tolist(), low.tolist(), strict=True))
+
+    def names(self, rows: Rows) -> list[EventName | None]:
+        """What the events of rows are known by again; of row -1 None."""
+        table = self.relation.table
+        high, low = self.relation.digests(np.maximum(rows, 0)) if len(table) else (rows, rows)
+        names = zip(high.tolist(), low.tolist(), picked(table.os, rows).tolist(), strict=True)
+        return [name if row >= 0 else None for row, name in zip(rows.tolist(), names, strict=True)]
 
     # -- beliefs ------------------------------------------------------------------------------------------------------
 

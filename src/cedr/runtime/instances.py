@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from cedr.model.time import Time
 from cedr.runtime.beliefs import Intervals
+from cedr.runtime.inputs import EventName
 from cedr.runtime.segments import Sorted
 from cedr.runtime.table import Header, Mask, Rows
 
@@ -52,9 +53,10 @@ class Evaluated(NamedTuple):
     groups: Rows
     anchors: Rows
 
-
-EventName = tuple[int, int, Time]
-"""The digest of an ID, and Os: what an event is known by again."""
+    def take(self, rows: Rows) -> Evaluated:
+        """Some of them."""
+        references = [column[rows] for column in self.references]
+        return Evaluated(references, self.header.take(rows), self.groups[rows], self.anchors[rows])
 
 
 class Chosen(NamedTuple):

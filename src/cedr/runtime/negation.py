@@ -118,9 +118,7 @@ class Negation(PatternOperator):
 
     def find(self, asked: Asked) -> Found:
         """The rows of the positive operand that nothing cancels."""
-        store = asked.inputs[self.positive]
-        owner, place = store.locate(*asked.at).expand()
-        rows = store.rows[place]
+        owner, rows = self.anchored(asked)
         if asked.known is not None:
             heard = self.kept.table.os.view[rows] <= asked.known
             owner, rows = owner[heard], rows[heard]
@@ -132,6 +130,12 @@ class Negation(PatternOperator):
             return found
         before = [] if asked.prior is None else self._candidates(asked.prior.owner, asked.prior.references[0])
         return found.take(passed(before, self._candidates(found.owner, columns[self.positive])))
+
+    def anchored(self, asked: Asked) -> tuple[Rows, Rows]:
+        """The rows of the positive operand that are anchored in the intervals, each with the number of its one."""
+        store = asked.inputs[self.positive]
+        owner, place = store.locate(*asked.at).expand()
+        return owner, store.rows[place]
 
     def _candidates(self, owner: Rows, rows: Rows) -> list[Candidate]:
         assert self._fence is not None

@@ -25,6 +25,10 @@ class OpenEnds:
         if delta:
             self.rows = np.concatenate([np.setdiff1d(self.rows, delta.removed), delta.added])
 
+    def let_go(self, line: Time) -> None:
+        """Rows with Vs up to a line bear on nothing that is not frozen.  Reading: R34."""
+        self.rows = self.rows[self._relation.table.vs.view[self.rows] > line]
+
     def undecided(self, known: Time) -> Time | None:
         """The smallest Sync of a row with an open end; rows whose ends g has reached are not looked at again."""
         open_ = np.zeros(len(self.rows), dtype=np.bool_)

@@ -41,6 +41,9 @@ class Operator(Protocol):
         Rows with Vs up to ``line`` do not matter, nor do those with Ve before ``ended``.
         """
 
+    def let_go(self, line: Time) -> None:
+        """Rows with Vs up to a line bear on nothing that is not frozen: none is undecided.  Readings: R34, R36."""
+
     def undecided(self, known: Time) -> Time | None:
         """The smallest Sync of a row that later events may still take back, by what is known up to g.  Reading: R36."""
 

@@ -16,17 +16,18 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from cedr.model.time import BEGINNING, FOREVER, Time, plus
+from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime import segment_kernels as kernels
-from cedr.runtime.beliefs import Intervals, Window, runs_of, united
+from cedr.runtime.beliefs import Gathered, Intervals, Window, gather, runs_of, united
 from cedr.runtime.inputs import Changed, Digest, Input
-from cedr.runtime.instances import Asked, Chosen, Evaluated, EventName, Found, Shape
+from cedr.runtime.instances import Asked, Chosen, Evaluated, Found, Shape
+from cedr.runtime.matching import unmatched
 from cedr.runtime.operator import OWN, Size
 from cedr.runtime.relation import Relation
 from cedr.runtime.runs import together
 from cedr.runtime.segments import Segments, in_order
-from cedr.runtime.table import NONE, Delta, Header, Mask, Rows, Table, picked, plain_header
-from cedr.runtime.times import earlier, later
+from cedr.runtime.table import NONE, Delta, Header, Mask, Rows, Table, plain_header
+from cedr.runtime.times import earlier, later, until_before
 
 
 class PatternOperator(ABC):
@@ -44,6 +45,8 @@ class PatternOperator(ABC):
     """How far after its anchor an output's Vs can lie."""
     reach = 0
     """How far back from an anchor the roots of its contributors can lie."""
+    waits: int | None = None
+    """How long after its anchor an output may be undecided; None: it never is.  Reading: R36."""
 
     def __init__(self, inputs: Sequence[Input]) -> None:
         self.inputs = list(inputs)
@@ -57,6 +60,10 @@ class PatternOperator(ABC):
         """No row with a larger Vs has come."""
         self.final = BEGINNING
         """Outputs anchored up to here are final once the changes at hand are taken in."""
+        self.known = FOREVER
+        """By what its inputs guarantee up to here it is decided what is undecided."""
+        self.gone = BEGINNING
+        """Outputs with Vs up to here bear on nothing that is not frozen.  Reading: R34."""
 
     # -- what a subclass says -----------------------------------------------------------------------------------------
 
@@ -152,6 +159,8 @@ class PatternOperator(ABC):
 
     def _evaluate(self, at: Intervals, known: Time | None = None) -> Evaluated:
         rough = self._rough(at.groups)
+        if self.endless:
+            rough = self._with_rough_choices(at, rough)
         if rough is None:
             return self._plain(at, known)
         parts = (self._plain(at.take(~rough), known), self._believed(at.take(rough), known))
@@ -168,21 +177,38 @@ class PatternOperator(ABC):
         found: Mask = np.isin(groups, np.fromiter(rough, dtype=np.int64))
         return found if found.any() else None
 
+    def _with_rough_choices(self, at: Intervals, rough: Mask | None) -> Mask | None:
+        """Which intervals hold rows that are not plain, or come after choices that are believed for a while only."""
+        prior = self._prior(at)
+        some = prior.owner[(prior.start > BEGINNING) | (prior.end < FOREVER)]
+        if not len(some):
+            return rough
+        found = np.zeros(len(at.groups), dtype=np.bool_) if rough is None else rough.copy()
+        found[some] = True
+        return found
+
     def _plain(self, at: Intervals, known: Time | None) -> Evaluated:
         """Groups of plain rows: one run, the unitemporal meaning.  Reading: R9."""
-        prior = self._prior(at, np.arange(len(at.groups)), np.full(len(at.groups), FOREVER)) if self.endless else None
-        found = self.find(Asked([source.store.sorted for source in self.inputs], at, known, prior))
+        prior = self._prior(at) if self.endless else None
+        before = None if prior is None else Found(self._made_of(prior.rows), prior.owner)
+        found = self.find(Asked([source.store.sorted for source in self.inputs], at, known, before))
         shape = self.shape(found.references)
         header = plain_header(shape.vs, shape.ve, shape.rt)
         return Evaluated(self.kept_references(found.references), header, at.groups[found.owner], shape.anchor)
 
     def _believed(self, at: Intervals, known: Time | None) -> Evaluated:
         """Groups with revisions, run by run.  Readings: R9, R10."""
-        stores, runs = runs_of(self.inputs, self.windows, at, known)
+        parts = [gather(source, window, at, known) for source, window in zip(self.inputs, self.windows, strict=True)]
+        if self.endless:
+            parts.append(self._prior(at))  # a choice that is believed for a while bears on later ones for as long
+        stores, runs = runs_of(parts, at)
         numbers = np.arange(len(runs.owner), dtype=np.int64)
-        prior = self._prior(at, runs.owner, runs.start) if self.endless else None
+        before = None
+        if self.endless:
+            made = stores.pop()
+            before = Found(self._made_of(made.rows), np.repeat(numbers, made.sizes))
         within = Intervals(numbers, at.low[runs.owner], at.high[runs.owner])
-        found = self.find(Asked(stores, within, prior=prior))
+        found = self.find(Asked(stores, within, prior=before))
         held = united(found.references, found.owner, runs)
         shape = self.shape(held.references)
         os = np.maximum(np.maximum(held.start, shape.vs), self._first_os(held.references))
@@ -192,21 +218,24 @@ class PatternOperator(ABC):
         references = self.kept_references([column[real] for column in held.references])
         return Evaluated(references, header, at.groups[held.owner[real]], shape.anchor[real])
 
-    def _prior(self, at: Intervals, owners: Rows, instants: Rows) -> Found:
-        """The outputs made before some intervals that may bear on them, as they are believed at some instants.
+    def _prior(self, at: Intervals) -> Gathered:
+        """The outputs made before some intervals that may bear on them, and from when to when they are believed.
 
-        Readings: R26, R27, R37 ("what was consumed up to g, and when, while it could still be chosen").
+        Readings: R26, R27, R37 ("what was consumed up to g, and when, while it could still be chosen").  One that was
+        stated in time counts as believed from the beginning: what it may take away occurs no earlier than it does.
         """
-        store, low = self.outputs.sorted, at.low[owners]
-        earliest = np.where(low == BEGINNING, BEGINNING, earlier(low, self.reach))
-        places = store.locate(at.groups[owners], earliest, np.where(low == BEGINNING, BEGINNING, low - 1))
+        store = self.outputs.sorted
+        earliest = np.where(at.low == BEGINNING, BEGINNING, earlier(at.low, self.reach))
+        places = store.locate(at.groups, earliest, np.where(at.low == BEGINNING, BEGINNING, at.low - 1))
         owner, place = places.expand()
-        rows, instant = store.rows[place], instants[owner]
+        rows = store.rows[place]
         os, oe = self.table.os.view[rows], self.table.oe.view[rows]
         start = np.where(os <= self.table.vs.view[rows], BEGINNING, os)
-        held = ((start <= instant) & (instant < oe)) | (instant == FOREVER)
-        references = [column.view[rows[held]] for column in self.table.references]
-        return Found(references, owner[held])
+        return Gathered(owner, store.times[place], rows, start, oe)
+
+    def _made_of(self, rows: Rows) -> list[Rows]:
+        """What some rows of the table refer to."""
+        return [column.view[rows] for column in self.table.references]
 
     def _first_os(self, references: list[Rows]) -> Rows:
         """The latest of the contributors' first Os.  Reading: R10."""
@@ -232,7 +261,7 @@ class PatternOperator(ABC):
         old = rows[anchors <= self._again]
         header = list(zip(*(column.tolist() for column in self.table.header(old)), strict=True))
         columns = zip(self._kept(), self.table.references, strict=True)
-        named = [self._names(index, column.view[old]) for index, column in columns]
+        named = [self.inputs[index].names(column.view[old]) for index, column in columns]
         return [Chosen(*values) for values in zip(header, zip(*named, strict=True), strict=True)] if len(old) else []
 
     def resume(self, chosen: list[Chosen]) -> None:
@@ -250,18 +279,11 @@ class PatternOperator(ABC):
             found[index] = column.view[rows]
         return found
 
-    def _names(self, index: int, rows: Rows) -> list[EventName | None]:
-        relation = self.inputs[index].relation
-        high, low = relation.digests(np.maximum(rows, 0)) if len(relation.table) else (rows, rows)
-        starts = picked(relation.table.os, rows)
-        names = zip(high.tolist(), low.tolist(), starts.tolist(), strict=True)
-        return [name if row >= 0 else None for row, name in zip(rows.tolist(), names, strict=True)]
-
     def _choose_again(self) -> None:
         known = []
         for index in self._kept():
             rows = self.inputs[index].store.all_rows()
-            known.append(dict(zip(self._names(index, rows), rows.tolist(), strict=True)))
+            known.append(dict(zip(self.inputs[index].names(rows), rows.tolist(), strict=True)))
         found = [
             (c.header, [-1 if n is None else k.get(n, -1) for n, k in zip(c.events, known, strict=True)])
             for c in self._chosen
@@ -289,39 +311,18 @@ class PatternOperator(ABC):
             return Delta(NONE, self.say(new))
         _, place = places.expand()
         old = store.rows[place]
-        gone, come = self._unmatched(old, new)
+        gone, come = unmatched(self.table, old, new)
         removed = old[gone]
         groups = np.repeat(at.groups, places.counts)[gone]
         self.outputs.remove(groups, store.times[place][gone], removed)
-        return Delta(removed, self.say(_taken(new, come)))
-
-    def _unmatched(self, old: Rows, new: Evaluated) -> tuple[Rows, Rows]:
-        """The old rows that are not among the new ones, and the new ones that are not among the old."""
-        first = self.table.references[0].view[old]
-        known = np.zeros(len(self.table.targets[0]) + 1, dtype=np.bool_)  # the last one is for -1
-        known[first] = True
-        similar = np.flatnonzero(known[new.references[0]])
-        mine = [*(column.view[old] for column in self.table.references), *self.table.header(old)[2:4]]
-        theirs = [column[similar] for column in (*new.references, new.header.os, new.header.oe)]
-        columns = [np.concatenate(both) for both in zip(mine, theirs, strict=True)]
-        order = np.lexsort(columns)
-        same = np.ones(max(0, len(order) - 1), dtype=np.bool_)
-        for column in columns:
-            ordered = column[order]
-            same &= ordered[1:] == ordered[:-1]
-        matched = np.zeros(len(order), dtype=np.bool_)
-        matched[order[1:][same]] = True
-        matched[order[:-1][same]] = True
-        come = np.ones(len(new.anchors), dtype=np.bool_)
-        come[similar[matched[len(old) :]]] = False
-        return np.flatnonzero(~matched[: len(old)]), np.flatnonzero(come)
+        return Delta(removed, self.say(new.take(come)))
 
     def say(self, new: Evaluated) -> Rows:
         """Rows that are there from now on."""
         if not len(new.anchors):
             return NONE
         rows = self.table.extend(new.header, new.references, given=True)
-        final = _before(min(self.final, self._again), self.reach) if self.endless else self.final
+        final = until_before(min(self.final, self._again), self.reach) if self.endless else self.final
         if final > BEGINNING:  # what can no longer change need not be found again
             open_ = np.flatnonzero(new.anchors > final)
             self.outputs.add(*in_order(new.groups[open_], new.anchors[open_], rows[open_]))
@@ -333,7 +334,7 @@ class PatternOperator(ABC):
 
     def settled(self, inputs: Sequence[Time]) -> Time:
         """Rows anchored up to here are final: nothing that changes reaches back so far."""
-        return min(_before(line, w.before) for line, w in zip(inputs, self.affects, strict=True))
+        return min(until_before(line, w.before) for line, w in zip(inputs, self.affects, strict=True))
 
     def needs(self, settled: Sequence[Time], line: Time, ended: Time) -> list[Time]:
         """Forget what bears on no change to come; up to where each input's rows bear on no output after the line.
@@ -341,23 +342,34 @@ class PatternOperator(ABC):
         What is final here need not be found again; but others may still ask for it, and after a restart it is made anew
         from what is known: so what is forgotten here and what is needed below are not the same.
         """
-        self._again = max(self._again, _before(line, self.lead))
-        self._line = max(self._line, self.settled(settled), self._again)
-        self.outputs.forget(_before(self._again, self.reach) if self.endless else self._line)
+        decided = self.decided()
+        self._again = max(self._again, min(until_before(line, self.lead), decided))
+        self._line = max(self._line, min(self.settled(settled), decided), self._again)
+        self.outputs.forget(until_before(self._again, self.reach) if self.endless else self._line)
         unheard = self.unheard(ended)
         for source, until in zip(self.inputs, self._needed(self._line, unheard), strict=True):
             source.forget(until)
         lines = self._needed(self._again, unheard)
         # what was chosen is known by its events, so these must be known for as long
-        return [min(until, _before(self._again, self.reach)) for until in lines] if self.endless else lines
+        return [min(until, until_before(self._again, self.reach)) for until in lines] if self.endless else lines
+
+    def decided(self) -> Time:
+        """Outputs anchored up to here are not undecided; others are, maybe, though they are final.  Reading: R36."""
+        if self.waits is None:
+            return FOREVER
+        return max(until_before(self.known, self.waits), until_before(self.gone, self.lead))
 
     def _needed(self, line: Time, unheard: Sequence[Time]) -> list[Time]:
         """Up to where the rows of each input do not matter to outputs after a line."""
-        return [max(_before(line, w.before), least) for w, least in zip(self.windows, unheard, strict=True)]
+        return [max(until_before(line, w.before), least) for w, least in zip(self.windows, unheard, strict=True)]
 
     def unheard(self, ended: Time) -> Sequence[Time]:  # noqa: ARG002 - for those who can tell
         """Up to which Vs no row of each input bears on an output whose Ve is not before some time.  Reading: R34."""
         return [BEGINNING] * len(self.inputs)
+
+    def let_go(self, line: Time) -> None:
+        """Rows with Vs up to a line are undecided no longer."""
+        self.gone = line
 
     def undecided(self, known: Time) -> Time | None:  # noqa: ARG002 - most operators decide at once
         """Nothing that later events could take back.  Reading: R36."""
@@ -384,12 +396,3 @@ class PatternOperator(ABC):
         """Rows and bytes of the sorted stores."""
         rows = sum(len(source.store) for source in self.inputs)
         return Size(rows, sum(source.nbytes for source in self.inputs) + self.outputs.nbytes + self.table.nbytes)
-
-
-def _before(line: Time, before: int) -> Time:
-    return BEGINNING if line == BEGINNING or before == FOREVER else plus(line, -before)
-
-
-def _taken(new: Evaluated, rows: Rows) -> Evaluated:
-    references = [column[rows] for column in new.references]
-    return Evaluated(references, new.header.take(rows), new.groups[rows], new.anchors[rows])

@@ -239,6 +239,9 @@ class RowByRow:
             self._merged.pop(digest, None)
         return [line]
 
+    def let_go(self, line: Time) -> None:
+        """Nothing is undecided in any case."""
+
     def undecided(self, known: Time) -> Time | None:  # noqa: ARG002 - decided at once
         """Nothing."""
         return None

@@ -48,6 +48,11 @@ class Sorted(NamedTuple):
         """The first place of each group."""
         return self.pieces[:, kernels.START]
 
+    @property
+    def sizes(self) -> Rows:
+        """How many rows each group has."""
+        return self.pieces[:, kernels.SIZE]
+
     @classmethod
     def of(cls, sizes: Rows, times: Rows, rows: Rows) -> Sorted:
         """Groups of given sizes, one after another."""

@@ -43,6 +43,9 @@ class Filter:
         """What is needed here is needed below."""
         return [line]
 
+    def let_go(self, line: Time) -> None:
+        """Nothing is undecided in any case."""
+
     def undecided(self, known: Time) -> Time | None:  # noqa: ARG002 - decided at once
         """Nothing."""
         return None
@@ -103,6 +106,10 @@ class Slice(Filter):
         self._waiting = np.concatenate([np.setdiff1d(self._waiting, delta.removed), delta.added])
         self._waiting = self._waiting[self._may_leave(self._waiting, BEGINNING)]
         return super().update(deltas)
+
+    def let_go(self, line: Time) -> None:
+        """Do not wait for what bears on nothing."""
+        self._waiting = self._waiting[self.relation.table.vs.view[self._waiting] > line]
 
     def undecided(self, known: Time) -> Time | None:
         """A slice is a predicate over open ends: decided once g has reached its start.  Readings: R24, R36."""

@@ -42,7 +42,7 @@ class Sequence(Composite):
         self._timely = self._timely_parameters()
         after = FOREVER if self.endless else scope
         if self._forward:
-            self.lead = scope
+            self.lead = self.waits = scope
             self.affects = [Window(scope, 0)] * count
             self.windows = [Window(0, scope)] * count
         else:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from cedr.model.time import BEGINNING, Time
+from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.plan.logical import Node
+from cedr.plan.memory import behind
 from cedr.runtime.open_ends import OpenEnds
 from cedr.runtime.operator import Operator
 from cedr.runtime.relation import Relation
@@ -26,6 +27,19 @@ class Stage:
     settled: Time = BEGINNING
     line: Time = BEGINNING
     guarantee: Time = BEGINNING
+    prompt: bool = False
+    """Whether nothing here or below is ever undecided: the guarantee that leaves is g."""
+    reach: int = FOREVER
+    """How far behind m a row may lie and still bear on what is not frozen.  Reading: R34."""
+
+    @property
+    def known(self) -> Time:
+        """Up to where the inputs guarantee, where that may be less than g; otherwise FOREVER."""
+        return FOREVER if all(part.prompt for part in self.inputs) else min(part.guarantee for part in self.inputs)
+
+    def line_behind(self, frozen: Time) -> Time:
+        """The last Vs of which no row matters; ``frozen`` is m."""
+        return behind(frozen, self.reach)
 
     @property
     def shares(self) -> bool:

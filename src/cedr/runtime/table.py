@@ -7,7 +7,7 @@ them, and drops what nobody holds when it is compacted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -179,3 +179,16 @@ class Table:
     @property
     def _all(self) -> list[Growable | Derived]:
         return [self.vs, self.ve, *self._derived, *self.references]
+
+
+def closed(tables: list[Table], held: Mapping[int, list[Rows]]) -> dict[int, Rows]:
+    """With what the held rows refer to, and so on."""
+    closed: dict[int, Rows] = {}
+    for table in reversed(tables):
+        rows = each_once(len(table), held[id(table)])
+        closed[id(table)] = rows
+        for column, target in zip(table.references, table.targets, strict=True):
+            if id(target) in held:
+                reached = column.view[rows]
+                held[id(target)].append(reached[reached >= 0])
+    return closed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cedr.model.time import BEGINNING, FOREVER
+from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.runtime.table import Rows
 
 
@@ -42,3 +42,8 @@ def until(times: Rows) -> Rows:
         before: Rows = times - 1
         return before
     return np.where(times == FOREVER, FOREVER, times - 1)
+
+
+def until_before(line: Time, before: int) -> Time:
+    """A line drawn earlier by a duration; one that is at the beginning, or without an end, leaves nothing behind it."""
+    return BEGINNING if line == BEGINNING or before == FOREVER else plus(line, -before)

@@ -15,10 +15,11 @@ from cedr.plan.bounds import scope
 from cedr.runtime.beliefs import Intervals, Window
 from cedr.runtime.expressions import Conjuncts
 from cedr.runtime.inputs import Input
+from cedr.runtime.instances import Asked, Shape
 from cedr.runtime.negation import Negation
 from cedr.runtime.relation import Hop, Reach
 from cedr.runtime.table import NONE, Delta, Rows, renumbered
-from cedr.runtime.times import later, until
+from cedr.runtime.times import earlier, later, until
 
 _CHUNK = 1024
 
@@ -49,6 +50,7 @@ class Unless(_Scoped):
         reach = node.scope if node.scope == FOREVER else node.scope - 1
         self.affects = [Window(0, 0), Window(reach, -1)]
         self.windows = [Window(0, 0), Window(-1, reach)]
+        self.waits = reach
         if self.endless:
             self.affects = [window._replace(after=FOREVER) for window in self.affects]
             self.reach = scope(node) or 0
@@ -68,6 +70,11 @@ class Unless(_Scoped):
         """Take in changes, and note which first operands wait for a decision."""
         self._pending = np.concatenate([self._pending, deltas[0].added])
         return super().update(deltas)
+
+    def let_go(self, line: Time) -> None:
+        """Nothing waits for a decision that bears on nothing."""
+        super().let_go(line)
+        self._pending = self._pending[self.kept.table.vs.view[self._pending] > line]
 
     def undecided(self, known: Time) -> Time | None:
         """The smallest Sync of an e1 with ``e1.Vs + w > g + 1`` that no e2 known up to g has cancelled.
@@ -121,7 +128,10 @@ class Unless(_Scoped):
 
 
 class UnlessNth(_Scoped):
-    """``UNLESS(E1, E2, n, w)``, the paper's UNLESS'.  Reading: R16."""
+    """``UNLESS(E1, E2, n, w)``, the paper's UNLESS'.  Reading: R16.
+
+    Anchored at e1.Vs; with DISJOINT at its detection, up to w later: choices are made in that order (R27).
+    """
 
     def __init__(self, node: logical.UnlessNth, inputs: Sequence[Input], conjuncts: Conjuncts) -> None:
         self._number = node.contributor
@@ -133,8 +143,25 @@ class UnlessNth(_Scoped):
         self.affects = [Window(0, 0), Window(reach, before)]
         self.windows = [Window(0, 0), Window(before, reach)]
         if self.endless:
-            self.affects = [window._replace(after=FOREVER) for window in self.affects]
+            self.lead = 0
+            self.affects = [Window(0, FOREVER), Window(-1, FOREVER)]
+            self.windows = [Window(node.scope, 0), Window(max(before, reach), -1)]
             self.reach = scope(node) or 0
+
+    def anchored(self, asked: Asked) -> tuple[Rows, Rows]:
+        """The rows of the first operand that are detected in the intervals, where choices are made in that order."""
+        if not self.endless:
+            return super().anchored(asked)
+        at = asked.at
+        owner, rows = super().anchored(asked._replace(at=at._replace(low=earlier(at.low, self._scope))))
+        detected = self._detected(rows)
+        here = (at.low[owner] <= detected) & (detected <= at.high[owner])
+        return owner[here], rows[here]
+
+    def shape(self, references: list[Rows]) -> Shape:
+        """Anchored at the first operand, or at the detection."""
+        shape = super().shape(references)
+        return shape._replace(anchor=shape.vs) if self.endless else shape
 
     def _start(self, rows: Rows) -> Rows:
         """``e1.cbt[n].Vs``; n = 1 of a primitive event is the event itself."""

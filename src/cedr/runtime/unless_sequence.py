@@ -59,6 +59,7 @@ class UnlessSequence(SequenceOperator):
         reach = node.scope if node.scope == FOREVER else node.scope - 1
         self.affects.append(Window(reach, -1))
         self.windows.append(Window(-1, reach))
+        self.waits = reach
         pairs = replace(self.relation, headers=self._pair_headers)
         self.relation = Relation(
             self.table, node.place, self.relation.variables, (), (), (Reach((), pairs),), self.relation.ordered
@@ -177,6 +178,11 @@ class UnlessSequence(SequenceOperator):
         return self.respond([(part, self.affects[_NEGATED]) for part in parts])
 
     # -- guarantees ---------------------------------------------------------------------------------------------------
+
+    def let_go(self, line: Time) -> None:
+        """Nothing waits for a decision that bears on nothing."""
+        super().let_go(line)
+        self._pending = self._pending[self.parameters.times(_LAST, self._pending) > line]
 
     def undecided(self, known: Time) -> Time | None:
         """The smallest Sync of a pair with ``Vs + w > g + 1`` that nothing known up to g has cancelled.

@@ -8,6 +8,7 @@ g; they are the same for every host.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from cedr.expression.evaluate import evaluate as value
 from cedr.expression.tree import (
@@ -25,25 +26,43 @@ from cedr.model.modes import Selection
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan import logical
 from cedr.plan.logical import Node
+from cedr.plan.memory import Memory, behind
 from cedr.plan.reads import expressions_of
 from cedr.plan.scope import bound_variables
 from cedr.semantics.evaluate import Oracle
 
 
-def guarantee_out(node: Node, guarantee: Time, known: Oracle) -> Time:
-    """The guarantee that leaves a node.  Reading: R36.
+class Unfrozen(NamedTuple):
+    """What the freezing line m leaves open: rows that may bear on an output that is not frozen.  Reading: R34."""
 
-    ``known`` evaluates plans on the messages with Sync up to the guarantee.
+    memory: Memory
+    line: Time
+
+    def of(self, node: Node, rows: Iterable[Event]) -> list[Event]:
+        """Those of some rows of a node."""
+        last = behind(self.line, self.memory.reach(node))
+        return [row for row in rows if row.valid_start > last]
+
+
+def guarantee_out(plan: Node, guarantee: Time, known: Oracle, frozen: Time = BEGINNING) -> Time:
+    """The guarantee that leaves a plan.  Reading: R36.
+
+    ``known`` evaluates plans on the messages with Sync up to the guarantee; ``frozen`` is m: what bears on nothing that
+    is not frozen holds no guarantee back.
     """
-    incoming = [guarantee_out(part, guarantee, known) for part in logical.inputs(node)]
+    return _out(plan, guarantee, known, Unfrozen(Memory(plan), frozen))
+
+
+def _out(node: Node, guarantee: Time, known: Oracle, unfrozen: Unfrozen) -> Time:
+    incoming = [_out(part, guarantee, known, unfrozen) for part in logical.inputs(node)]
     least = min(incoming, default=guarantee)
-    undecided = [*_undecided(node, least, known), *_open_ends(node, least, known)]
+    undecided = [*_undecided(node, least, known, unfrozen), *_open_ends(node, least, known, unfrozen)]
     if isinstance(node, logical.AlterLifetime):
         least = _altered(node, least)
     return min([least, *(plus(sync, -1) for sync in undecided)])
 
 
-def _undecided(node: Node, guarantee: Time, known: Oracle) -> Iterable[Time]:
+def _undecided(node: Node, guarantee: Time, known: Oracle, unfrozen: Unfrozen) -> Iterable[Time]:
     """The Syncs of rows that later events may still take back.
 
     Asked on what the inputs say up to their own guarantee: an e2 that may itself vanish has cancelled nothing yet.
@@ -53,16 +72,17 @@ def _undecided(node: Node, guarantee: Time, known: Oracle) -> Iterable[Time]:
             # decided once no e2 with e1.Vs < Vs < e1.Vs + w can come any more
             return [
                 row.contributors[0].occurrence_start
-                for row in known.table_up_to(node, guarantee)
+                for row in unfrozen.of(node, known.table_up_to(node, guarantee))
                 if plus(row.valid_start, node.scope) > guarantee + 1
             ]
         case logical.Sequence() | logical.All() | logical.AtLeast():
-            return _undecided_last(node, guarantee, known)
+            return _undecided_last(node, guarantee, known, unfrozen)
         case logical.Session():
             rows = known.table_up_to(node, guarantee)
             return [row.occurrence_start for row in rows if row.valid_end > guarantee + 1]
         case logical.Slice():
-            return [row.occurrence_start for row in known.table(node.input) if _may_leave(node, row, guarantee)]
+            rows = unfrozen.of(node, known.table(node.input))
+            return [row.occurrence_start for row in rows if _may_leave(node, row, guarantee)]
         case _:
             return []
 
@@ -79,14 +99,14 @@ def _may_leave(node: logical.Slice, row: Event, guarantee: Time) -> bool:
 
 
 def _undecided_last(
-    node: logical.Sequence | logical.All | logical.AtLeast, guarantee: Time, known: Oracle
+    node: logical.Sequence | logical.All | logical.AtLeast, guarantee: Time, known: Oracle, unfrozen: Unfrozen
 ) -> Iterable[Time]:
     """LAST where it chooses by the future: undecided until g reaches the Vs of the first other contributor + w."""
     choosing = node.parameters[-1:] if isinstance(node, logical.Sequence) else node.parameters
     names = [bound_variables(p.input) for p in choosing if p.selection is Selection.LAST]
     return [
         row.occurrence_start
-        for row in (known.table_up_to(node, guarantee) if names else ())
+        for row in (unfrozen.of(node, known.table_up_to(node, guarantee)) if names else ())
         for event in row.contributors
         if any(name in bound for name, _ in event.bindings for bound in names)
         if plus(_first_other(row, event), node.scope) > guarantee
@@ -97,7 +117,7 @@ def _first_other(row: Event, event: Event) -> Time:
     return min(other.valid_start for other in row.contributors if other is not event)
 
 
-def _open_ends(node: Node, guarantee: Time, known: Oracle) -> Iterable[Time]:
+def _open_ends(node: Node, guarantee: Time, known: Oracle, unfrozen: Unfrozen) -> Iterable[Time]:
     """A predicate or expression over an open Ve: undecided until g reaches it."""
     reading = {
         part.variable
@@ -110,7 +130,7 @@ def _open_ends(node: Node, guarantee: Time, known: Oracle) -> Iterable[Time]:
     return [
         row.occurrence_start
         for part in logical.inputs(node)
-        for row in known.table(part)
+        for row in unfrozen.of(part, known.table(part))
         for name, event in (("", row), *row.bindings)
         if name in reading and event.valid_end > guarantee
     ]

@@ -102,7 +102,7 @@ class Reference:
         blocked = self._ago(self.level.effective_blocking, cedr_time)
         admitted = max(self._intake.guarantee, blocked)
         self._admitted.update(i for i, a in enumerate(self._intake.accepted) if a.sync <= admitted)
-        guarantee = self._guarantee_out()
+        guarantee = self._guarantee_out(line)
         changes = self._differences(Thresholds(admitted, max(guarantee, blocked), line), cedr_time)
         self._spoken = max([self._spoken, *(_order(change)[0] for change in changes)])
         if guarantee > self.guarantee:
@@ -153,12 +153,12 @@ class Reference:
         accepted = self._intake.accepted
         return Oracle(rows_of([accepted[i].message for i in sorted(positions)], self._catalog))
 
-    def _guarantee_out(self) -> Time:
+    def _guarantee_out(self, line: Time) -> Time:
         guarantee = self._intake.guarantee
         if guarantee == BEGINNING:
             return BEGINNING
         final = (i for i, a in enumerate(self._intake.accepted) if a.sync <= guarantee)
-        return max(self.guarantee, guarantee_out(self.plan, guarantee, self._rows(final)))
+        return max(self.guarantee, guarantee_out(self.plan, guarantee, self._rows(final), line))
 
     # -- what is said -------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,33 @@
+"""What the rows of an operator were, and what they should be: which of them are the same.
+
+Paper: Section 5.  Reading: R28.  Rows are the same if they refer to the same rows and hold over the same run.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cedr.runtime.instances import Evaluated
+from cedr.runtime.table import Rows, Table
+
+
+def unmatched(table: Table, old: Rows, new: Evaluated) -> tuple[Rows, Rows]:
+    """The old rows that are not among the new ones, and the new ones that are not among the old."""
+    first = table.references[0].view[old]
+    known = np.zeros(len(table.targets[0]) + 1, dtype=np.bool_)  # the last one is for -1
+    known[first] = True
+    similar = np.flatnonzero(known[new.references[0]])
+    mine = [*(column.view[old] for column in table.references), *table.header(old)[2:4]]
+    theirs = [column[similar] for column in (*new.references, new.header.os, new.header.oe)]
+    columns = [np.concatenate(both) for both in zip(mine, theirs, strict=True)]
+    order = np.lexsort(columns)
+    same = np.ones(max(0, len(order) - 1), dtype=np.bool_)
+    for column in columns:
+        ordered = column[order]
+        same &= ordered[1:] == ordered[:-1]
+    matched = np.zeros(len(order), dtype=np.bool_)
+    matched[order[1:][same]] = True
+    matched[order[:-1][same]] = True
+    come = np.ones(len(new.anchors), dtype=np.bool_)
+    come[similar[matched[len(old) :]]] = False
+    return np.flatnonzero(~matched[: len(old)]), np.flatnonzero(come)
