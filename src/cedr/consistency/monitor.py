@@ -45,6 +45,7 @@ class Monitor:
         self._lifetime = FOREVER if by_guarantees else lifetime(plan)
         """How long rows live; FOREVER also where memory must not forget: old choices and versions bear on new ones."""
         self._line: Time = BEGINNING
+        self._until: Time = FOREVER
         self.spoken: Time = BEGINNING
         self.waiting: ConsistencyLevel | None = None
         self.inserts = self.retractions = self.guarantees = 0
@@ -78,9 +79,10 @@ class Monitor:
         if self.voice.idle and self.dataflow.trim():
             self.voice.clear()
 
-    def step(self, cedr_time: Time) -> Changes:
-        """Admit, evaluate, speak.  Reading: R33."""
-        guarantee = self._arrivals.guarantee
+    def step(self, cedr_time: Time, until: Time = FOREVER) -> Changes:
+        """Admit, evaluate, speak.  Reading: R33.  ``until``: as if the guarantee were no larger."""
+        self._until = until
+        guarantee = min(self._arrivals.guarantee, until)
         blocked = self._clock.ago(self.level.effective_blocking, cedr_time)
         self.dataflow.settle(self._settled())
         delta = self.dataflow.update(self.feed.admit(max(guarantee, blocked)))
@@ -114,7 +116,7 @@ class Monitor:
         self.voice.forget(self.dataflow.top.line)
 
     def _settled(self) -> Time:
-        guarantee = self._arrivals.guarantee
+        guarantee = min(self._arrivals.guarantee, self._until)
         return min(guarantee, self.guarantee) if self.dataflow.holds_back else guarantee
 
     # -- state --------------------------------------------------------------------------------------------------------

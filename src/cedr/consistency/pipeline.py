@@ -7,7 +7,7 @@ its own: ``step`` takes a batch of messages with its CEDR time and gives what is
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cedr.consistency.arrivals import Arrivals
 from cedr.consistency.batch import EventBatch
@@ -17,9 +17,10 @@ from cedr.consistency.compaction import Compaction
 from cedr.consistency.encoding import as_bytes, from_bytes
 from cedr.consistency.measures import Measures
 from cedr.consistency.monitor import Monitor
+from cedr.consistency.stretches import stretches
 from cedr.model.dead_letter import DeadLetter
 from cedr.model.event import Event
-from cedr.model.level import ConsistencyLevel
+from cedr.model.level import STRONG, ConsistencyLevel
 from cedr.model.schema import Catalog
 from cedr.model.stream import Message
 from cedr.model.time import FOREVER, Time
@@ -66,16 +67,44 @@ class Pipeline:
 
     def step(self, messages: Sequence[Message | EventBatch], cedr_time: Time) -> list[Changes]:
         """Take a batch, all of one CEDR time; what is said about it at each level.  Readings: R33, R40."""
+        self._tidy()
+        self._receive(messages, cedr_time)
+        return self._speak(cedr_time)
+
+    def whole(self, messages: Sequence[Message | EventBatch], cedr_time: Time) -> Iterator[list[Changes]]:
+        """The same for all that there ever is, said in the order of Sync a stretch of time at a time.
+
+        Everything is judged as one batch, and what is said is what ``step`` says; but it is never all in memory, and
+        what belongs together is near.  What is said is to be read before the next is asked for.  Where something may be
+        taken back there is one stretch only: below STRONG, and with revisions, whose rows get their ends later.
+        """
+        self._tidy()
+        self._receive(messages, cedr_time)
+        tables = self._arrivals.tables.values()
+        finally_said = all(monitor.level == STRONG for monitor in self._monitors)
+        if finally_said and self._arrivals.guarantee == FOREVER - 1 and all(table.plain.implicit for table in tables):
+            for until in stretches([table.os.view for table in tables]):
+                yield self._speak(cedr_time, until)
+                self._tidy()
+        yield self._speak(cedr_time)
+
+    def _tidy(self) -> None:
+        """Give up the room of what was said."""
         self._keep_changes()
         for monitor in self._monitors:
             monitor.trim()
         self.compaction.run_if_due()
+
+    def _receive(self, messages: Sequence[Message | EventBatch], cedr_time: Time) -> None:
         for monitor in self._monitors:
             monitor.begin(cedr_time)
         self._arrivals.receive(messages, cedr_time=cedr_time)
         self._clock.note(cedr_time, self._arrivals.high, self._longest())
-        changes = [monitor.step(cedr_time) for monitor in self._monitors]
-        self._forget()
+
+    def _speak(self, cedr_time: Time, until: Time = FOREVER) -> list[Changes]:
+        """``until``: as if the guarantee were no larger."""
+        changes = [monitor.step(cedr_time, until) for monitor in self._monitors]
+        self._forget(until)
         self._last = [weakref.ref(said) for said in changes]
         return changes
 
@@ -109,13 +138,13 @@ class Pipeline:
         ]
         return max(bounds, default=0)
 
-    def _forget(self) -> None:
+    def _forget(self, until: Time = FOREVER) -> None:
         for monitor in self._monitors:
             monitor.forget()
         lines = {
             stream: min(monitor.needed[stream] for monitor in self._monitors) for stream in self._monitors[0].needed
         }
-        self._arrivals.forget(lines, self._arrivals.guarantee)
+        self._arrivals.forget(lines, min(self._arrivals.guarantee, until))
 
     def switch(self, level: ConsistencyLevel, *, of: int = 0, at_sync_point: bool = False) -> None:
         """Go on at another level from the next batch, or from the next sync point of the output.  Reading: R38."""

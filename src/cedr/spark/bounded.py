@@ -49,7 +49,7 @@ class RunBounded:
         bucket = Bucket(self._layout)
         self._bucket = bucket
         if not self._layout.changes:
-            yield bucket.table(packed)
+            yield from bucket.table(packed)
             return
         last = 0
         for step in bucket.steps(packed):

@@ -102,8 +102,11 @@ class Bucket:
         step.letters.extend(self.pipeline.dead_letters())
         return step
 
-    def table(self, packed: Iterable[Packed]) -> Step:
-        """All of a bounded input in one step, after which nothing can come: what is said is the result."""
+    def table(self, packed: Iterable[Packed]) -> Iterator[Step]:
+        """All of a bounded input in one step, after which nothing can come: what is said is the result.
+
+        It is said a stretch of time at a time; the last one has the dead letters.
+        """
         rows, heads = _arrived(packed)
         messages: list[Message | EventBatch] = []
         letters: list[DeadLetter] = []
@@ -113,7 +116,9 @@ class Bucket:
             for _, head, part in _by_time(rows, heads):
                 messages += () if part is None else self._messages(part, letters)
                 messages += self._guarantees(head)
-        return self._ended(self._said([*messages, Guarantee(FOREVER - 1)], letters, 1))
+        for said in self.pipeline.whole([*messages, Guarantee(FOREVER - 1)], 1):
+            yield Step(1, said, [])
+        yield self._ended(Step(1, [], [*letters, *self.pipeline.take_dead_letters()]))
 
     def _step(self, rows: pa.Table | None, head: Head, time: Time) -> Step:
         for switch in commands(head.control):
