@@ -8,13 +8,28 @@ step.  Here it is told not to, once for the process; where there is no such allo
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 from functools import cache
 from typing import Final
 
+import pyarrow as pa
+
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
 _LARGEST: Final = 2**31 - 1
 _PAD: Final = 1 << 26
+_FIELDS: Final = [
+    "arena",
+    "ordblks",
+    "smblks",
+    "hblks",
+    "hblkhd",
+    "usmblks",
+    "fsmblks",
+    "uordblks",
+    "fordblks",
+    "keepcost",
+]
 SWITCH: Final = "CEDR_KEEP_MEMORY"
 """With 0 in this variable of the environment the allocator is left as it is."""
 
@@ -31,3 +46,32 @@ def keep_freed_memory() -> bool:
     told = [mallopt(option, value) for option, value in ((_MMAP_THRESHOLD, _LARGEST), (_TRIM_THRESHOLD, _LARGEST))]
     mallopt(_TOP_PAD, _PAD)
     return all(told)
+
+
+def give_back(spare: int) -> bool:
+    """Give memory back to the system if more than ``spare`` bytes of it are free; whether that was done.
+
+    For processes that are reused for other work: what the last piece needed at its height is not kept for ever.
+    """
+    gc.collect()
+    pa.default_memory_pool().release_unused()
+    free = _free_in_heap()
+    if free is None or free <= spare:
+        return False
+    return bool(ctypes.CDLL(None).malloc_trim(0))
+
+
+class _Allocated(ctypes.Structure):
+    """What GNU's allocator tells of itself: ``struct mallinfo2``."""
+
+    _fields_ = tuple((name, ctypes.c_size_t) for name in _FIELDS)
+
+
+def _free_in_heap() -> int | None:
+    """Bytes that were freed and are kept; None where the allocator does not tell."""
+    try:
+        told = ctypes.CDLL(None).mallinfo2
+    except (AttributeError, OSError):
+        return None
+    told.restype = _Allocated
+    return int(told().fordblks)

@@ -11,11 +11,14 @@ from typing import Any
 from cedr.model.dead_letter import DeadLetter
 from cedr.model.stream import Insert
 from cedr.model.time import Time
+from cedr.runtime.memory import give_back
 from cedr.spark.bucket import Bucket, Packed, Step
 from cedr.spark.failures import failing_clearly
 from cedr.spark.layout import Layout
 from cedr.spark.output import dead_letters, said
 
+_SPARE = 1 << 28
+"""So many bytes that are free may stay with the process for its next task."""
 _ROWS = 65_536
 """So many rows are handed to Spark at a time."""
 
@@ -34,16 +37,14 @@ class RunBounded:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The packed rows of a partition; what is said about them."""
-        buckets: dict[int, list[Packed]] = {}
-        for batch in batches:
-            columns = [batch.column(name).to_pylist() for name in ("token", "task", "number", "head", "rows")]
-            for token, *packed in zip(*columns, strict=True):
-                buckets.setdefault(token, []).append(Packed(*packed))
+        buckets = _by_token(batches)
         for token in sorted(buckets):
             number = self._layout.tokens.index(token)
             with failing_clearly(self._layout, number):
                 for step in self._steps(buckets.pop(token)):
                     yield from self._columns(step, number)
+            del self._bucket
+            give_back(_SPARE)
 
     def _steps(self, packed: list[Packed]) -> Iterator[Step]:
         bucket = Bucket(self._layout)
@@ -68,6 +69,15 @@ class RunBounded:
         letters = [letter for letter in step.letters if _is_own(letter, own)]
         if layout.letters and letters:
             yield dead_letters(layout, letters, step.time)
+
+
+def _by_token(batches: Iterator[Any]) -> dict[int, list[Packed]]:
+    buckets: dict[int, list[Packed]] = {}
+    for batch in batches:
+        columns = [batch.column(name).to_pylist() for name in ("token", "task", "number", "head", "rows")]
+        for token, *packed in zip(*columns, strict=True):
+            buckets.setdefault(token, []).append(Packed(*packed))
+    return buckets
 
 
 def _is_own(letter: DeadLetter, own: tuple[Time, Time] | None) -> bool:

@@ -21,12 +21,17 @@ from multiprocessing.connection import Client, Connection, Listener
 from typing import Any, Final
 
 from cedr.errors import CedrError
+from cedr.runtime.memory import give_back
 from cedr.spark.bucket import Bucket
 from cedr.spark.layout import Layout
 from cedr.spark.working import Done, Work, work
 
 _IDLE: Final = 600.0
 """Seconds after which a pipeline that nobody asked for is let go."""
+_CROWDED: Final = 20.0
+"""The same where this process is large: of a query that has ended, nobody will ask."""
+_LARGE: Final = 1 << 30
+"""So many bytes are a large process, or too much memory that is free and kept."""
 
 
 @dataclass
@@ -57,11 +62,16 @@ class Holder:
     def keep(self, lineage: str, bucket: Bucket, nonce: str) -> tuple[str, str] | None:
         """Hold a pipeline, and let go of those that went elsewhere; where it can be asked for."""
         now = time.monotonic()
+        large = resident() > _LARGE
+        idle = _CROWDED if large else _IDLE
         with self._lock:
-            for other in [name for name, held in self._held.items() if now - held.used > _IDLE]:
+            for other in [name for name, held in self._held.items() if now - held.used > idle]:
                 del self._held[other]
             self._held[lineage] = Held(bucket, nonce, now)
-            return self._listening()
+            address = self._listening()
+        if large:
+            give_back(_LARGE)
+        return address
 
     # -- other processes ----------------------------------------------------------------------------------------------
 
@@ -112,6 +122,15 @@ class Holder:
         except CedrError as error:
             return error
         return done._replace(holder=self.keep(todo.lineage, bucket, done.nonce))
+
+
+def resident() -> int:
+    """Bytes of memory that this process has; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as told:
+            return int(told.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 HOLDER: Final = Holder()
