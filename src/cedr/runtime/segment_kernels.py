@@ -264,12 +264,22 @@ def roomy(size: int) -> int:
 
 
 @kernel
-def room_side_by_side(pieces: Array) -> int:
-    """How much room all pieces take when each has room to grow by half."""
-    total = 0
+def room_when_moved(pieces: Array, groups: Array) -> int:
+    """How much room all pieces take when each has room to grow by half, and then a batch, sorted by group, comes."""
+    room = 0
     for group in range(len(pieces)):
-        total += roomy(pieces[group, SIZE])
-    return total
+        room += roomy(pieces[group, SIZE])
+    i = 0
+    while i < len(groups):
+        group = groups[i]
+        j = i
+        while j < len(groups) and groups[j] == group:
+            j += 1
+        total = pieces[group, SIZE] + (j - i)
+        if total > roomy(pieces[group, SIZE]):
+            room += max(4, 2 * total)
+        i = j
+    return room
 
 
 @kernel

@@ -139,10 +139,10 @@ class Segments:
         if not len(rows):
             return
         self._widen(int(groups[-1]) + 1)
-        more = kernels.room_needed(self._pieces, groups)
-        if self._end + more > len(self._entries):
-            self._make_room(more)  # less is needed then: each piece has room again
+        if self._end + kernels.room_needed(self._pieces, groups) > len(self._entries):
+            self._make_room(groups)
         self._end, _ = kernels.put_in(self._pieces, self._entries, self._end, groups, times, rows)
+        assert self._end <= len(self._entries)
         self._held += len(rows)
         self._fresh += len(rows)
 
@@ -157,7 +157,7 @@ class Segments:
             needed, self._fresh = self._held + self._fresh, 0
             self._held -= kernels.forget(self._pieces, self._entries, line)
             if len(self._entries) > _AT_LEAST + _SPARSE * needed:
-                self._make_room(0)
+                self._make_room(np.empty(0, dtype=np.int64))
 
     def all_rows(self) -> Rows:
         """The rows of all groups."""
@@ -183,9 +183,12 @@ class Segments:
             more = max(groups, 2 * len(self._pieces)) - len(self._pieces)
             self._pieces = np.concatenate([self._pieces, np.zeros((more, 4), dtype=np.int64)])
 
-    def _make_room(self, more: int) -> None:
-        """Move everything to other arrays, with room for so many more: what was forgotten takes none any longer."""
-        room = kernels.room_side_by_side(self._pieces) + more
+    def _make_room(self, groups: Rows) -> None:
+        """Move everything to other arrays, with room for a batch: what was forgotten takes none any longer.
+
+        Some pieces have less room then than before, so that the batch may need more than it would have.
+        """
+        room = kernels.room_when_moved(self._pieces, groups)
         # where rows come and go, other groups have some each time: it should not be full at once
         entries = np.empty((64 + room + max(room // 2, min(8 * len(self._pieces), _AT_LEAST)), 2), dtype=np.int64)
         self._end = kernels.moved(self._pieces, self._entries, entries)

@@ -75,8 +75,7 @@ class Sequence(Composite):
 
     def appended(self, deltas: Several[Delta]) -> Delta:
         """Take in rows of both parameters of a pair that come after all that is known of them."""
-        first, last = (self.inputs[i].apply(delta)[0] for i, delta in enumerate(deltas))
-        del first
+        _, last = (self.inputs[i].apply(delta)[0] for i, delta in enumerate(deltas))
         if not last:
             return Delta()
         groups, times = last[0]
