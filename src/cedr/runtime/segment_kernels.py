@@ -85,9 +85,15 @@ def fits(pieces: Array, group: int, total: int) -> Any:
     return before + total <= room or (total <= room and 4 * before >= total)
 
 
+@inlined
+def roomy(size: int) -> int:
+    """Room for so many entries and half as many more."""
+    return size + (size + 1) // 2
+
+
 @kernel
-def room_needed(pieces: Array, groups: Array) -> int:
-    """How much more space a batch, sorted by group, takes at the end of the entries."""
+def room_needed(pieces: Array, groups: Array, moved: bool) -> int:  # noqa: FBT001 - kernels know no keywords
+    """How much more space a batch, sorted by group, takes at the end of the entries; ``moved``: once all are moved."""
     needed = 0
     i = 0
     while i < len(groups):
@@ -96,7 +102,7 @@ def room_needed(pieces: Array, groups: Array) -> int:
         while j < len(groups) and groups[j] == group:
             j += 1
         total = pieces[group, SIZE] + (j - i)
-        if not fits(pieces, group, total):
+        if total > roomy(pieces[group, SIZE]) if moved else not fits(pieces, group, total):
             needed += max(4, 2 * total)
         i = j
     return needed
@@ -257,29 +263,13 @@ def forget(pieces: Array, entries: Array, line: int) -> int:
     return gone
 
 
-@inlined
-def roomy(size: int) -> int:
-    """Room for so many entries and half as many more."""
-    return size + (size + 1) // 2
-
-
 @kernel
-def room_when_moved(pieces: Array, groups: Array) -> int:
-    """How much room all pieces take when each has room to grow by half, and then a batch, sorted by group, comes."""
-    room = 0
+def room_side_by_side(pieces: Array) -> int:
+    """How much room all pieces take when each has room to grow by half."""
+    total = 0
     for group in range(len(pieces)):
-        room += roomy(pieces[group, SIZE])
-    i = 0
-    while i < len(groups):
-        group = groups[i]
-        j = i
-        while j < len(groups) and groups[j] == group:
-            j += 1
-        total = pieces[group, SIZE] + (j - i)
-        if total > roomy(pieces[group, SIZE]):
-            room += max(4, 2 * total)
-        i = j
-    return room
+        total += roomy(pieces[group, SIZE])
+    return total
 
 
 @kernel

@@ -139,7 +139,7 @@ class Segments:
         if not len(rows):
             return
         self._widen(int(groups[-1]) + 1)
-        if self._end + kernels.room_needed(self._pieces, groups) > len(self._entries):
+        if self._end + kernels.room_needed(self._pieces, groups, False) > len(self._entries):  # noqa: FBT003 - a kernel
             self._make_room(groups)
         self._end, _ = kernels.put_in(self._pieces, self._entries, self._end, groups, times, rows)
         assert self._end <= len(self._entries)
@@ -188,7 +188,8 @@ class Segments:
 
         Some pieces have less room then than before, so that the batch may need more than it would have.
         """
-        room = kernels.room_when_moved(self._pieces, groups)
+        more = kernels.room_needed(self._pieces, groups, True)  # noqa: FBT003 - a kernel
+        room = kernels.room_side_by_side(self._pieces) + more
         # where rows come and go, other groups have some each time: it should not be full at once
         entries = np.empty((64 + room + max(room // 2, min(8 * len(self._pieces), _AT_LEAST)), 2), dtype=np.int64)
         self._end = kernels.moved(self._pieces, self._entries, entries)
