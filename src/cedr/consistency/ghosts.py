@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from cedr.consistency.encoding import Json, decode_event, encode_event
-from cedr.model.event import Event
+from cedr.model.event import Event, primitive_contributors
 from cedr.model.stream import Change, Retract
 from cedr.model.sync import sync_of
 from cedr.model.time import Time
@@ -79,7 +79,7 @@ def recalled_row(change: Change) -> dict[str, object]:
     assert event is not None
     oe = event.occurrence_end if message.occurrence_end is None else message.occurrence_end
     ve = event.valid_end if message.valid_end is None else message.valid_end
-    leaves = sorted(_leaves(event), key=lambda leaf: leaf.valid_start)
+    leaves = sorted(primitive_contributors(event), key=lambda leaf: leaf.valid_start)
     return {
         "change": "retract",
         "id": event.id,
@@ -93,10 +93,3 @@ def recalled_row(change: Change) -> dict[str, object]:
         "contributors": [{"type": leaf.stream, "id": leaf.id} for leaf in leaves],
         **event.payload,
     }
-
-
-def _leaves(event: Event) -> Iterable[Event]:
-    if not event.contributors:
-        yield event
-    for part in event.contributors:
-        yield from _leaves(part)

@@ -45,7 +45,6 @@ class Monitor:
         self._lifetime = FOREVER if by_guarantees else lifetime(plan)
         """How long rows live; FOREVER also where memory must not forget: old choices and versions bear on new ones."""
         self._line: Time = BEGINNING
-        self._until: Time = FOREVER
         self.spoken: Time = BEGINNING
         self.waiting: ConsistencyLevel | None = None
         self.inserts = self.retractions = self.guarantees = 0
@@ -81,10 +80,9 @@ class Monitor:
 
     def step(self, cedr_time: Time, until: Time = FOREVER) -> Changes:
         """Admit, evaluate, speak.  Reading: R33.  ``until``: as if the guarantee were no larger."""
-        self._until = until
         guarantee = min(self._arrivals.guarantee, until)
         blocked = self._clock.ago(self.level.effective_blocking, cedr_time)
-        self.dataflow.settle(self._settled())
+        self.dataflow.settle(self._settled(until))
         delta = self.dataflow.update(self.feed.admit(max(guarantee, blocked)))
         if self._line > BEGINNING:
             self.dataflow.let_go(self._line)
@@ -104,7 +102,7 @@ class Monitor:
             self.level, self.waiting = self.waiting, None
         return changes
 
-    def forget(self, *, begins: bool = False) -> None:
+    def forget(self, until: Time = FOREVER, *, begins: bool = False) -> None:
         """Forget what can no longer bear on an output: by guarantees (R37) and by M (R34)."""
         line = BEGINNING
         if self._line > BEGINNING and self._lifetime < FOREVER:
@@ -112,11 +110,11 @@ class Monitor:
         ended = self._line if self._lifetime < FOREVER else BEGINNING
         lines = Lines(line, ended, self._waiting if begins else self.voice.before_waiting())
         self._waiting = lines.waiting
-        self.needed = self.dataflow.forget(self._settled(), lines, begins=begins)
+        self.needed = self.dataflow.forget(self._settled(until), lines, begins=begins)
         self.voice.forget(self.dataflow.top.line)
 
-    def _settled(self) -> Time:
-        guarantee = min(self._arrivals.guarantee, self._until)
+    def _settled(self, until: Time) -> Time:
+        guarantee = min(self._arrivals.guarantee, until)
         return min(guarantee, self.guarantee) if self.dataflow.holds_back else guarantee
 
     # -- state --------------------------------------------------------------------------------------------------------

@@ -138,9 +138,9 @@ class Pipeline:
         ]
         return max(bounds, default=0)
 
-    def _forget(self, until: Time = FOREVER) -> None:
+    def _forget(self, until: Time) -> None:
         for monitor in self._monitors:
-            monitor.forget()
+            monitor.forget(until)
         lines = {
             stream: min(monitor.needed[stream] for monitor in self._monitors) for stream in self._monitors[0].needed
         }

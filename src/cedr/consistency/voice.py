@@ -19,6 +19,7 @@ from cedr.consistency.row_queue import RowQueue
 from cedr.model.stream import Change
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.growable import Growable
+from cedr.runtime.matching import twins
 from cedr.runtime.materialise import events_of
 from cedr.runtime.relation import Relation
 from cedr.runtime.runs import together
@@ -264,14 +265,7 @@ class Voice:
             return np.zeros(len(gone), dtype=np.bool_), added
         both = np.concatenate([gone, added])
         high, low = self._relation.digests(both)
-        names = (starts[both], low, high)
-        order = np.lexsort(names)
-        same = np.ones(len(order) - 1, dtype=np.bool_)
-        for column in names:
-            same &= column[order][1:] == column[order][:-1]
-        matched = np.zeros(len(order), dtype=np.bool_)
-        matched[order[1:][same]] = True
-        matched[order[:-1][same]] = True
+        matched = twins((starts[both], low, high))
         return matched[: len(gone)], added[matched[len(gone) :]]
 
     def _repair(self, name: Name, old: int, new: int | None, at: Thresholds, repairs: list[Repair]) -> bool:

@@ -5,10 +5,14 @@ Paper: Section 5.  Reading: R28.  Rows are the same if they refer to the same ro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from cedr.runtime.instances import Evaluated
-from cedr.runtime.table import Rows, Table
+from cedr.runtime.table import Mask, Rows, Table
 
 
 def unmatched(table: Table, old: Rows, new: Evaluated) -> tuple[Rows, Rows]:
@@ -20,14 +24,20 @@ def unmatched(table: Table, old: Rows, new: Evaluated) -> tuple[Rows, Rows]:
     mine = [*(column.view[old] for column in table.references), *table.header(old)[2:4]]
     theirs = [column[similar] for column in (*new.references, new.header.os, new.header.oe)]
     columns = [np.concatenate(both) for both in zip(mine, theirs, strict=True)]
-    order = np.lexsort(columns)
+    matched = twins(columns)
+    come = np.ones(len(new.anchors), dtype=np.bool_)
+    come[similar[matched[len(old) :]]] = False
+    return np.flatnonzero(~matched[: len(old)]), np.flatnonzero(come)
+
+
+def twins(columns: Sequence[NDArray[Any]]) -> Mask:
+    """Which rows of some columns are there more than once."""
+    order = np.lexsort(tuple(columns))
     same = np.ones(max(0, len(order) - 1), dtype=np.bool_)
     for column in columns:
         ordered = column[order]
         same &= ordered[1:] == ordered[:-1]
-    matched = np.zeros(len(order), dtype=np.bool_)
-    matched[order[1:][same]] = True
-    matched[order[:-1][same]] = True
-    come = np.ones(len(new.anchors), dtype=np.bool_)
-    come[similar[matched[len(old) :]]] = False
-    return np.flatnonzero(~matched[: len(old)]), np.flatnonzero(come)
+    found = np.zeros(len(order), dtype=np.bool_)
+    found[order[1:][same]] = True
+    found[order[:-1][same]] = True
+    return found

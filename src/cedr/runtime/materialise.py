@@ -6,6 +6,7 @@ Paper: Section 3.3.1.  Readings: R2, R23.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -60,9 +61,12 @@ class Names:
     def __init__(self, relation: Relation, reached: Reached) -> None:
         self._relation, self._reached = relation, reached
         self._leaves = list(_leaves(relation))
-        self._rows = [reached.along((*hops, *leaf.identity)) for hops, leaf in self._leaves]
         self._holders = [leaf.id_holder for _, leaf in self._leaves]
         self._parts: pa.Array | None = None
+
+    @cached_property
+    def _rows(self) -> list[Rows]:
+        return [self._reached.along((*hops, *leaf.identity)) for hops, leaf in self._leaves]
 
     def ids(self, *, contributors: bool) -> pa.Array:
         """The rows' IDs; ``contributors``: these will be asked for too."""
