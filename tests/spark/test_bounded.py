@@ -138,6 +138,30 @@ def test_the_history_of_what_was_said(spark: SparkSession) -> None:
         assert said == [(10, "insert", "a"), (10, "insert", "b"), (11, "insert", "d"), (11, "retract", "a")]
 
 
+def test_as_of_asks_for_what_stood_at_a_cedr_time(spark: SparkSession) -> None:
+    """Reading: R24.  A row is said with its second event, and taken back when the third one comes."""
+    rows = [
+        ("A", "a1", 1, 7, 1),
+        ("B", "b1", 2, 7, 2),
+        ("C", "c1", 3, 7, 5),
+        ("A", "a2", 1, 8, 6),
+        ("B", "b2", 3, 8, 6),
+    ]
+    frame = spark.createDataFrame(rows, "kind string, id string, time long, key int, arrival long")
+    events = cedr.events(frame, type="kind", id="id", arrival="arrival")
+    text = "EVENT Q WHEN UNLESS(SEQUENCE(A x, B y, 10), C z, 3) WHERE CorrelationKey(key, EQUAL) OUTPUT y.key AS key"
+    asked = {time: cedr.query(f"{text} CONSISTENCY MIDDLE AS OF {time}", events) for time in (1, 2, 4, 5, 6)}
+    assert {time: [row["key"] for row in frame.collect()] for time, frame in asked.items()} == {
+        1: [],
+        2: [7],
+        4: [7],
+        5: [],
+        6: [8],
+    }
+    both = cedr.query(f"{text} AS OF 4", events, consistency=["MIDDLE", "STRONG"])
+    assert [(row["level"], row["key"]) for row in both.collect()] == [("MIDDLE", 7)]
+
+
 def test_several_levels_from_one_state(frame: DataFrame) -> None:
     """R35: at the end STRONG has said what MIDDLE has."""
     events = cedr.events(frame.withColumn("at", F.col("time")), type="kind", id="id", arrival="at", disorder=0)

@@ -95,6 +95,11 @@ class Changes:
         self._arrow: pa.RecordBatch | None = None
         self._read = self._past = False
 
+    @property
+    def level_name(self) -> str:
+        """The level by its name."""
+        return self.level.name
+
     def __len__(self) -> int:
         return self.inserts + self.retractions + (self.guarantee is not None)
 

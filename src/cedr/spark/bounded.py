@@ -5,20 +5,22 @@ Readings: R33 (once nothing more can come everything is due), R24.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cedr.model.dead_letter import DeadLetter
 from cedr.model.stream import Insert
 from cedr.model.time import Time
 from cedr.runtime.memory import give_back
+from cedr.spark.as_of import Stood, stood
 from cedr.spark.bucket import Bucket, Packed, Step
 from cedr.spark.failures import failing_clearly
 from cedr.spark.layout import Layout
-from cedr.spark.output import dead_letters, said
+from cedr.spark.output import Said, dead_letters, said
 
-_SPARE = 1 << 28
-"""So many bytes that are free may stay with the process for its next task."""
+_SPARE = 1 << 30
+"""So many bytes that are free may stay with the process for its next task: to get them again is dear, and Spark ends
+processes that have had nothing to do for a minute."""
 _ROWS = 65_536
 """So many rows are handed to Spark at a time."""
 
@@ -46,9 +48,13 @@ class RunBounded:
             del self._bucket
             give_back(_SPARE)
 
-    def _steps(self, packed: list[Packed]) -> Iterator[Step]:
+    def _steps(self, packed: list[Packed]) -> Iterator[Step | Stood]:
         bucket = Bucket(self._layout)
         self._bucket = bucket
+        as_of = self._layout.query.as_of
+        if not self._layout.changes and as_of is not None:
+            yield stood(bucket.steps(packed), as_of)
+            return
         if not self._layout.changes:
             yield from bucket.table(packed)
             return
@@ -60,11 +66,12 @@ class RunBounded:
             step = bucket.finish(last + 1)
             yield step._replace(said=[]) if self._layout.recorded else step
 
-    def _columns(self, step: Step, number: int) -> Iterator[Any]:
+    def _columns(self, step: Step | Stood, number: int) -> Iterator[Any]:
         layout = self._layout
         name = f"{number + 1}/{layout.buckets}"
         own = None if layout.slices is None else layout.slices.of(number)
-        for changes, guarantee in zip(step.said, self._bucket.pipeline.guarantee, strict=False):
+        spoken: Sequence[Said] = step.said
+        for changes, guarantee in zip(spoken, self._bucket.pipeline.guarantee, strict=False):
             yield from sliced(said(layout, changes, guarantee, name, own))
         letters = [letter for letter in step.letters if _is_own(letter, own)]
         if layout.letters and letters:

@@ -7,7 +7,7 @@ input's are, and then "for ever" is NULL; otherwise they are whole numbers.
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -36,8 +36,8 @@ class Said(Protocol):
     """What one step said at one level."""
 
     @property
-    def level(self) -> Any:
-        """At which; it has a ``name``."""
+    def level_name(self) -> str:
+        """At which."""
 
     @property
     def cedr_time(self) -> Time:
@@ -49,6 +49,19 @@ class Said(Protocol):
 
     def to_arrow(self, header: Container[str] | None = None) -> pa.RecordBatch:
         """Inserts and retractions as columns; of the header only what is asked for."""
+
+
+class Told(NamedTuple):
+    """What was said, once it has become columns."""
+
+    level_name: str
+    cedr_time: Time
+    guarantee: Time | None
+    rows: pa.RecordBatch
+
+    def to_arrow(self, header: Container[str] | None = None) -> pa.RecordBatch:  # noqa: ARG002 - as it travelled
+        """Inserts and retractions as columns."""
+        return self.rows
 
 
 def header_fields(*, changes: bool, labelled: bool, letters: bool, instants: bool) -> tuple[list[Any], list[Any]]:
@@ -74,7 +87,7 @@ def said(
     if "final" in layout.schema.names:
         columns["final"] = pa.array(_syncs(rows) <= guarantee)
     if layout.labelled:
-        columns["level"] = pa.repeat(pa.scalar(changes.level.name, pa.string()), rows.num_rows)
+        columns["level"] = pa.repeat(pa.scalar(changes.level_name, pa.string()), rows.num_rows)
     batch = _fitted(layout, columns, rows.num_rows)
     if changes.guarantee is None:
         return batch
@@ -144,7 +157,7 @@ def _guarantee(layout: Layout, changes: Said, bucket: str) -> pa.RecordBatch:
         "final": [True],
     }
     if layout.labelled:
-        columns["level"] = [changes.level.name]
+        columns["level"] = [changes.level_name]
     return _fitted(layout, columns, 1)
 
 

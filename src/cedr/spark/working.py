@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ from cedr.spark.bucket import Bucket, Packed
 from cedr.spark.failures import failing_clearly
 from cedr.spark.layout import Layout
 from cedr.spark.measuring import measured
-from cedr.spark.output import dead_letters, header_read, said
+from cedr.spark.output import Told, dead_letters, header_read, said
 from cedr.spark.pack import packed, unpacked
 from cedr.spark.segments import tight
 
@@ -87,23 +87,6 @@ def _packed(changes: Changes, guarantee: Time, number: int, layout: Layout) -> b
     return packed(_table(rows.replace_schema_metadata({b"cedr": json.dumps(head).encode()})))
 
 
-class _Told(NamedTuple):
-    """What travelled, with the face of what was said."""
-
-    level: Any
-    cedr_time: Time
-    guarantee: Time | None
-    rows: pa.RecordBatch
-
-    def to_arrow(self, header: Container[str] | None = None) -> pa.RecordBatch:  # noqa: ARG002 - as it travelled
-        """Inserts and retractions as columns."""
-        return self.rows
-
-
-class _Named(NamedTuple):
-    name: str
-
-
 def opened(blob: Any, layout: Layout) -> Iterator[pa.RecordBatch]:
     """The rows of the result that were packed."""
     table = unpacked(blob)
@@ -111,4 +94,4 @@ def opened(blob: Any, layout: Layout) -> Iterator[pa.RecordBatch]:
     bucket = f"{number + 1}/{layout.buckets}"
     rows = table.combine_chunks().to_batches()
     batch = rows[0] if rows else pa.RecordBatch.from_pylist([], schema=table.schema)
-    yield said(layout, _Told(_Named(name), time, left, batch), guarantee, bucket)
+    yield said(layout, Told(name, time, left, batch), guarantee, bucket)
