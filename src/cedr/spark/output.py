@@ -80,14 +80,13 @@ def said(
     """What one step said at one level, with the guarantee that left; of a slice of time, its own rows."""
     rows = changes.to_arrow(header_read(layout))
     if not layout.changes:
-        return _as_table(layout, rows, own)
+        return _as_table(layout, rows, changes.level_name, own)
     columns = _payload(layout, rows) | {name: rows.column(name) for name in _STREAM if name != "K"}
     if "K" in layout.schema.names:
         columns["K"] = _keys(rows)
     if "final" in layout.schema.names:
         columns["final"] = pa.array(_syncs(rows) <= guarantee)
-    if layout.labelled:
-        columns["level"] = pa.repeat(pa.scalar(changes.level_name, pa.string()), rows.num_rows)
+    columns |= _level(layout, changes.level_name, rows.num_rows)
     batch = _fitted(layout, columns, rows.num_rows)
     if changes.guarantee is None:
         return batch
@@ -106,7 +105,7 @@ def header_read(layout: Layout) -> frozenset[str]:
 _MADE_OF: Final = {"K": ("id", "Os", "said"), "final": ("change", "Os", "Oe", "Ve")}
 
 
-def _as_table(layout: Layout, rows: pa.RecordBatch, own: tuple[Time, Time] | None) -> pa.RecordBatch:
+def _as_table(layout: Layout, rows: pa.RecordBatch, level: str, own: tuple[Time, Time] | None) -> pa.RecordBatch:
     """The rows of the result: the latest belief, or all of them where the query asks for beliefs."""
     keep = pc.equal(rows.column("change").dictionary_decode(), "insert")
     if own is not None:
@@ -116,8 +115,13 @@ def _as_table(layout: Layout, rows: pa.RecordBatch, own: tuple[Time, Time] | Non
         keep = pc.and_(keep, pc.equal(rows.column("Oe"), FOREVER))
     if not pc.all(keep, min_count=0).as_py():
         rows = rows.filter(keep)
-    columns = {name: rows.column(name) for name in _TABLE} | _payload(layout, rows)
+    columns = {name: rows.column(name) for name in _TABLE} | _payload(layout, rows) | _level(layout, level, len(rows))
     return _fitted(layout, columns, rows.num_rows)
+
+
+def _level(layout: Layout, name: str, count: int) -> dict[str, Any]:
+    """Who speaks, where several do."""
+    return {"level": pa.repeat(pa.scalar(name, pa.string()), count)} if layout.labelled else {}
 
 
 def _payload(layout: Layout, rows: pa.RecordBatch) -> dict[str, Any]:
@@ -156,9 +160,7 @@ def _guarantee(layout: Layout, changes: Said, bucket: str) -> pa.RecordBatch:
         "Cs": pa.array([changes.cedr_time], pa.int64()),
         "final": [True],
     }
-    if layout.labelled:
-        columns["level"] = [changes.level_name]
-    return _fitted(layout, columns, 1)
+    return _fitted(layout, columns | _level(layout, changes.level_name, 1), 1)
 
 
 def dead_letters(layout: Layout, letters: list[DeadLetter], time: Time) -> pa.RecordBatch:
