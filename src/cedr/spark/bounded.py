@@ -81,9 +81,10 @@ class RunBounded:
 def _by_token(batches: Iterator[Any]) -> dict[int, list[Packed]]:
     buckets: dict[int, list[Packed]] = {}
     for batch in batches:
-        columns = [batch.column(name).to_pylist() for name in ("token", "task", "number", "head", "rows")]
-        for token, *packed in zip(*columns, strict=True):
-            buckets.setdefault(token, []).append(Packed(*packed))
+        columns = [batch.column(name).to_pylist() for name in ("token", "task", "number", "head")]
+        blobs = [blob.as_buffer() for blob in batch.column("rows")]
+        for token, task, number, head, blob in zip(*columns, blobs, strict=True):
+            buckets.setdefault(token, []).append(Packed(task, number, head, blob))
     return buckets
 
 

@@ -33,7 +33,7 @@ class Packed(NamedTuple):
     task: int
     number: int
     head: str
-    rows: bytes | None
+    rows: bytes | pa.Buffer | None
 
 
 @dataclass(slots=True)
@@ -229,7 +229,7 @@ def _arrived(packed: Iterable[Packed]) -> tuple[pa.Table | None, dict[Time | Non
     for each in ordered:
         for entry in json.loads(each.head):
             heads.setdefault(entry["time"], Head()).add(entry)
-    tables = [unpacked(each.rows) for each in ordered if each.rows]
+    tables = [unpacked(each.rows) for each in ordered if each.rows is not None]
     return pa.concat_tables(tables).combine_chunks() if tables else None, heads
 
 

@@ -8,7 +8,7 @@ buckets release what is due as busy ones do.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -60,12 +60,11 @@ class Pack:
         head = json.dumps(Heads(layout, rows).entries())
         blobs = self._blobs(rows)
         for bucket, token in enumerate(layout.tokens):  # one at a time: they are large
-            columns = [[token], [task], [number], [head], [blobs.get(bucket)]]
-            yield pa.RecordBatch.from_arrays(
-                [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
-            )
+            header = [[token], [task], [number], [head]]
+            columns = [pa.array(column, field.type) for column, field in zip(header, SCHEMA, strict=False)]
+            yield pa.RecordBatch.from_arrays([*columns, as_column([blobs.get(bucket)])], schema=SCHEMA)
 
-    def _blobs(self, rows: pa.Table) -> dict[int, bytes]:
+    def _blobs(self, rows: pa.Table) -> dict[int, pa.Buffer]:
         """What goes to each bucket; types that nobody reads, guarantees and control go to none."""
         codes = _numbers(rows, "code")
         kept = (codes >= 0) | (codes == UNKNOWN)
@@ -104,13 +103,23 @@ def _gathered(batches: Iterator[Batch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(held).combine_chunks()
 
 
-def packed(rows: pa.Table) -> bytes:
+def packed(rows: pa.Table) -> pa.Buffer:
     """A table as bytes."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, rows.schema) as writer:
+    sizes = pa.MockOutputStream()
+    with pa.ipc.new_stream(sizes, rows.schema) as writer:
         writer.write_table(rows)
-    written: bytes = sink.getvalue().to_pybytes()
+    written = pa.allocate_buffer(sizes.size())  # a buffer that grows is copied again and again
+    with pa.ipc.new_stream(pa.FixedSizeBufferWriter(written), rows.schema) as writer:
+        writer.write_table(rows)
     return written
+
+
+def as_column(blobs: Sequence[pa.Buffer | None]) -> pa.BinaryArray:
+    """Buffers as a column; of a single one, the bytes are not copied."""
+    if len(blobs) != 1 or blobs[0] is None:
+        return pa.array([None if blob is None else blob.to_pybytes() for blob in blobs], pa.binary())
+    offsets = pa.py_buffer(np.array([0, blobs[0].size], np.int32))
+    return pa.BinaryArray.from_buffers(pa.binary(), 1, [None, offsets, blobs[0]])
 
 
 def unpacked(blob: Any) -> pa.Table:

@@ -9,10 +9,11 @@ restores it first.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import pandas as pd
+import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from cedr.errors import Diagnostic, HostError
@@ -22,7 +23,7 @@ from cedr.spark.events import DataFrame
 from cedr.spark.holding import HOLDER, asked
 from cedr.spark.layout import Layout
 from cedr.spark.measuring import COLUMNS, MEASURES, metric_name, observed
-from cedr.spark.pack import unpacked
+from cedr.spark.pack import as_column, unpacked
 from cedr.spark.planning import Planned
 from cedr.spark.record import Record
 from cedr.spark.segments import loose
@@ -30,6 +31,11 @@ from cedr.spark.working import Done, Work, opened, work
 
 _SAID: Final = f"said binary, letters binary, {COLUMNS}"
 """What the stateful operator gives: the columns of a step, packed, and measures."""
+_STEP: Final = pa.schema(
+    [("said", pa.binary()), ("letters", pa.binary()), ("of", pa.int32()), ("level", pa.string())]
+    + [(name, pa.int64()) for name in MEASURES[2:]]
+)
+"""The same as Arrow has it."""
 
 
 def stand(planned: Planned, frame: DataFrame) -> DataFrame:
@@ -57,7 +63,7 @@ class Standing(StatefulProcessor):
         token = int(key[0])
         bucket = self._layout.tokens.index(token) if token in self._layout.tokens else -1
         arrived = [Packed(*row) for frame in rows for row in _tuples(frame)]
-        yield self._stepped(bucket, arrived)
+        yield from self._stepped(bucket, arrived)
         if _waits(self._layout):
             self._wake(timerValues.getCurrentProcessingTimeInMs())
 
@@ -65,7 +71,7 @@ class Standing(StatefulProcessor):
         """Nothing came for a while: what follows from silence."""
         now = timerValues.getCurrentProcessingTimeInMs()
         head = json.dumps([{"time": now * 1_000, "highs": []}])
-        yield self._stepped(self._layout.tokens.index(int(key[0])), [Packed(0, 0, head, None)])
+        yield from self._stepped(self._layout.tokens.index(int(key[0])), [Packed(0, 0, head, None)])
 
     def _wake(self, now: int) -> None:
         """Ask for a step when the first source that was just heard of has been silent for long enough."""
@@ -77,7 +83,7 @@ class Standing(StatefulProcessor):
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _stepped(self, number: int, arrived: list[Packed]) -> pd.DataFrame:
+    def _stepped(self, number: int, arrived: list[Packed]) -> Iterator[pd.DataFrame]:
         layout = self._layout
         written = self._record.get() if self._record.exists() else None
         record = Record.fresh(layout) if written is None else Record.read(written[0], layout)
@@ -91,7 +97,7 @@ class Standing(StatefulProcessor):
             done = work(bucket, todo, layout)
             done = done._replace(holder=HOLDER.keep(record.lineage, bucket, done.nonce))
         self._write(done, record.after(done, layout))
-        return pd.DataFrame(done.said, columns=["said", "letters", *MEASURES])
+        return map(_frame, done.said)
 
     def _restored(self, record: Record, *, known: bool) -> Bucket:
         bucket = Bucket(self._layout)
@@ -125,6 +131,14 @@ def _waits(layout: Layout) -> bool:
 def _tuples(frame: Any) -> Iterator[tuple[Any, ...]]:
     columns = (frame[name] for name in ("task", "number", "head", "rows"))
     return zip(*columns, strict=True)
+
+
+def _frame(row: Mapping[str, Any]) -> pd.DataFrame:
+    """A row of what the operator gives; Arrow's own columns are passed on as they are."""
+    blobs = [as_column([row.get(name)]) for name in ("said", "letters")]
+    others = [pa.array([row.get(name)], _STEP.field(name).type) for name in MEASURES]
+    batch = pa.RecordBatch.from_arrays([*blobs, *others], schema=_STEP)
+    return batch.to_pandas(types_mapper=pd.ArrowDtype)
 
 
 class Unpack:

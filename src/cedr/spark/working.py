@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
@@ -18,6 +18,9 @@ from cedr.spark.measuring import measured
 from cedr.spark.output import Told, dead_letters, header_read, said
 from cedr.spark.pack import packed, unpacked
 from cedr.spark.segments import tight
+
+_ROWS: Final = 1 << 18
+"""So many rows of what was said travel together."""
 
 
 class Work(NamedTuple):
@@ -41,7 +44,7 @@ class Done(NamedTuple):
     nonce: str
     time: Time
     said: list[dict[str, Any]]
-    """For each level what was said, packed, and measures."""
+    """For each level what was said, packed, and measures; where much was said, further rows with more of it."""
     segments: dict[str, bytes | None]
     heard: list[list[Any]]
     holder: tuple[str, str] | None = None
@@ -67,9 +70,9 @@ def work(bucket: Bucket, todo: Work, layout: Layout) -> Done:
         for of, (changes, measures) in enumerate(zip(step.said, pipeline.measures(), strict=True)):
             guarantee = pipeline.guarantee[of]
             letters = step.letters if of == 0 else []
-            blob = _packed(changes, guarantee, todo.number, layout)
             told = packed(_table(dead_letters(layout, letters, step.time))) if letters and layout.letters else None
-            found.append({"said": blob, "letters": told, **measured(of, measures, changes, guarantee, len(letters))})
+            found.append({"letters": told, **measured(of, measures, changes, guarantee, len(letters))})
+            found += [{"said": blob} for blob in _packed(changes, guarantee, todo.number, layout)]
         heard = [[*who, *when] for who, when in bucket.heard.items()]
         return Done(uuid.uuid4().hex, step.time, found, tight(pipeline.state()), heard)
 
@@ -78,13 +81,16 @@ def _table(batch: pa.RecordBatch) -> pa.Table:
     return pa.Table.from_batches([batch])
 
 
-def _packed(changes: Changes, guarantee: Time, number: int, layout: Layout) -> bytes | None:
+def _packed(changes: Changes, guarantee: Time, number: int, layout: Layout) -> Iterator[pa.Buffer]:
     """What was said as it is held, for ``opened``: text that can be made of other columns does not travel."""
     if not len(changes):
-        return None
-    head = [changes.level.name, changes.cedr_time, changes.guarantee, guarantee, number]
+        return
     rows = changes.to_arrow(header_read(layout))
-    return packed(_table(rows.replace_schema_metadata({b"cedr": json.dumps(head).encode()})))
+    for low in range(0, max(1, rows.num_rows), _ROWS):
+        left = changes.guarantee if low + _ROWS >= rows.num_rows else None
+        head = [changes.level.name, changes.cedr_time, left, guarantee, number]
+        part = rows.slice(low, _ROWS).replace_schema_metadata({b"cedr": json.dumps(head).encode()})
+        yield packed(_table(part))
 
 
 def opened(blob: Any, layout: Layout) -> Iterator[pa.RecordBatch]:
