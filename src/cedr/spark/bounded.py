@@ -11,7 +11,7 @@ from typing import Any
 from cedr.model.dead_letter import DeadLetter
 from cedr.model.stream import Insert
 from cedr.model.time import Time
-from cedr.runtime.memory import give_back
+from cedr.runtime.memory import give_back, settle
 from cedr.spark.as_of import Stood, stood
 from cedr.spark.bucket import Bucket, Packed, Step
 from cedr.spark.failures import failing_clearly
@@ -39,6 +39,7 @@ class RunBounded:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The packed rows of a partition; what is said about them."""
+        settle()
         buckets = _by_token(batches)
         for token in sorted(buckets):
             number = self._layout.tokens.index(token)
