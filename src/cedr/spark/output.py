@@ -107,7 +107,7 @@ _MADE_OF: Final = {"K": ("id", "Os", "said"), "final": ("change", "Os", "Oe", "V
 
 def _as_table(layout: Layout, rows: pa.RecordBatch, level: str, own: tuple[Time, Time] | None) -> pa.RecordBatch:
     """The rows of the result: the latest belief, or all of them where the query asks for beliefs."""
-    keep = pc.equal(rows.column("change").dictionary_decode(), "insert")
+    keep = _are_inserts(rows)
     if own is not None:
         start = rows.column("Vs")
         keep = pc.and_(keep, pc.and_(pc.greater_equal(start, own[0]), pc.less(start, own[1])))
@@ -117,6 +117,13 @@ def _as_table(layout: Layout, rows: pa.RecordBatch, level: str, own: tuple[Time,
         rows = rows.filter(keep)
     columns = {name: rows.column(name) for name in _TABLE} | _payload(layout, rows) | _level(layout, level, len(rows))
     return _fitted(layout, columns, rows.num_rows)
+
+
+def _are_inserts(rows: pa.RecordBatch) -> pa.BooleanArray:
+    """By the numbers in the dictionary: there are few kinds and many rows."""
+    kinds = rows.column("change")
+    numbers = [number for number, kind in enumerate(kinds.dictionary.to_pylist()) if kind == "insert"]
+    return pc.is_in(kinds.indices, pa.array(numbers, kinds.indices.type))
 
 
 def _level(layout: Layout, name: str, count: int) -> dict[str, Any]:
@@ -145,7 +152,7 @@ def _keys(rows: pa.RecordBatch) -> pa.Array:
 def _syncs(rows: pa.RecordBatch) -> Rows:
     """Sync, or where a retraction does not tell which end it moves, an instant that is not before it.  Reading: R7."""
     os, oe, ve = (rows.column(name).to_numpy() for name in ("Os", "Oe", "Ve"))
-    inserts = pc.equal(rows.column("change").dictionary_decode(), "insert").to_numpy(zero_copy_only=False)
+    inserts = _are_inserts(rows).to_numpy(zero_copy_only=False)
     ends = np.where(oe == FOREVER, np.maximum(os, ve), np.where(ve == FOREVER, oe, np.maximum(oe, ve)))
     syncs: Rows = np.where(inserts | (oe <= os), os, ends)
     return syncs
