@@ -9,6 +9,7 @@ Paper: Section 5, Figure 7, once for each bucket of keys.  Spark distributes, ch
     bucket      the pipeline of one bucket: blobs in, what is said out
     bounded     one bucket for each partition, once
     standing    one bucket for each key of a stateful operator, batch after batch
+    unpack      what the stateful operator gave, as rows again
     output      what was said, as columns of the result
 
 Only the public DataFrame API is used, so that all of it works under Spark Connect too.

@@ -16,19 +16,11 @@ from cedr.spark.as_of import Stood, stood
 from cedr.spark.bucket import Bucket, Packed, Step
 from cedr.spark.failures import failing_clearly
 from cedr.spark.layout import Layout
-from cedr.spark.output import Said, dead_letters, said
+from cedr.spark.output import Said, dead_letters, said, sliced
 
 _SPARE = 1 << 30
 """So many bytes that are free may stay with the process for its next task: to get them again is dear, and Spark ends
 processes that have had nothing to do for a minute."""
-_ROWS = 65_536
-"""So many rows are handed to Spark at a time."""
-
-
-def sliced(rows: Any) -> Iterator[Any]:
-    """Many rows a few at a time."""
-    for low in range(0, rows.num_rows, _ROWS):
-        yield rows.slice(low, _ROWS)
 
 
 class RunBounded:

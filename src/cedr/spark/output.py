@@ -6,7 +6,7 @@ input's are, and then "for ever" is NULL; otherwise they are whole numbers.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -29,6 +29,8 @@ _CONTRIBUTORS: Final = st.ArrayType(
     st.StructType([st.StructField("type", st.StringType()), st.StructField("id", st.StringType())])
 )
 LETTER: Final = ("code", "reason", "message")
+_ROWS: Final = 65_536
+"""So many rows are handed to Spark at a time."""
 DEAD_LETTER: Final = "dead-letter"
 
 
@@ -91,6 +93,12 @@ def said(
     if changes.guarantee is None:
         return batch
     return _together([batch, _guarantee(layout, changes, bucket)])
+
+
+def sliced(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Many rows a few at a time."""
+    for low in range(0, rows.num_rows, _ROWS):
+        yield rows.slice(low, _ROWS)
 
 
 def header_read(layout: Layout) -> frozenset[str]:

@@ -17,17 +17,17 @@ import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from cedr.errors import Diagnostic, HostError
-from cedr.spark.bounded import sliced
 from cedr.spark.bucket import Bucket, Packed
 from cedr.spark.events import DataFrame
 from cedr.spark.holding import HOLDER, asked
 from cedr.spark.layout import Layout
 from cedr.spark.measuring import COLUMNS, MEASURES, metric_name, observed
-from cedr.spark.pack import as_column, unpacked
+from cedr.spark.pack import as_column
 from cedr.spark.planning import Planned
 from cedr.spark.record import Record
 from cedr.spark.segments import loose
-from cedr.spark.working import Done, Work, opened, work
+from cedr.spark.unpack import Unpack
+from cedr.spark.working import Done, Work, work
 
 _SAID: Final = f"said binary, letters binary, {COLUMNS}"
 """What the stateful operator gives: the columns of a step, packed, and measures."""
@@ -139,21 +139,3 @@ def _frame(row: Mapping[str, Any]) -> pd.DataFrame:
     others = [pa.array([row.get(name)], _STEP.field(name).type) for name in MEASURES]
     batch = pa.RecordBatch.from_arrays([*blobs, *others], schema=_STEP)
     return batch.to_pandas(types_mapper=pd.ArrowDtype)
-
-
-class Unpack:
-    """Given to ``mapInArrow``: what was said, row by row."""
-
-    def __init__(self, layout: Layout) -> None:
-        self._layout = layout
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """The columns of steps; their rows."""
-        for batch in batches:
-            for blob in batch.column("said"):
-                if blob.is_valid:
-                    for rows in opened(blob.as_buffer(), self._layout):
-                        yield from sliced(rows)
-            for blob in batch.column("letters"):
-                if blob.is_valid:
-                    yield from unpacked(blob.as_buffer()).to_batches()

@@ -15,8 +15,8 @@ from cedr.spark.bucket import Bucket, Packed
 from cedr.spark.failures import failing_clearly
 from cedr.spark.layout import Layout
 from cedr.spark.measuring import measured
-from cedr.spark.output import Told, dead_letters, header_read, said
-from cedr.spark.pack import packed, unpacked
+from cedr.spark.output import dead_letters, header_read
+from cedr.spark.pack import packed
 from cedr.spark.segments import tight
 
 _ROWS: Final = 1 << 18
@@ -82,7 +82,7 @@ def _table(batch: pa.RecordBatch) -> pa.Table:
 
 
 def _packed(changes: Changes, guarantee: Time, number: int, layout: Layout) -> Iterator[pa.Buffer]:
-    """What was said as it is held, for ``opened``: text that can be made of other columns does not travel."""
+    """What was said as it is held, for ``unpack``: text that can be made of other columns does not travel."""
     if not len(changes):
         return
     rows = changes.to_arrow(header_read(layout))
@@ -91,13 +91,3 @@ def _packed(changes: Changes, guarantee: Time, number: int, layout: Layout) -> I
         head = [changes.level.name, changes.cedr_time, left, guarantee, number]
         part = rows.slice(low, _ROWS).replace_schema_metadata({b"cedr": json.dumps(head).encode()})
         yield packed(_table(part))
-
-
-def opened(blob: Any, layout: Layout) -> Iterator[pa.RecordBatch]:
-    """The rows of the result that were packed."""
-    table = unpacked(blob)
-    name, time, left, guarantee, number = json.loads(table.schema.metadata[b"cedr"])
-    bucket = f"{number + 1}/{layout.buckets}"
-    rows = table.combine_chunks().to_batches()
-    batch = rows[0] if rows else pa.RecordBatch.from_pylist([], schema=table.schema)
-    yield said(layout, Told(name, time, left, batch), guarantee, bucket)
