@@ -190,7 +190,11 @@ class Heads:
         return [[source, provider, int(syncs[rows].max())]] if rows.any() else []
 
     def _syncs(self) -> tuple[Times, Mask]:
-        """Sync of inserts and retractions, and which of them count.  Readings: R7, R33."""
+        """Sync of inserts and retractions, and which of them count.  Readings: R7, R33, R41.
+
+        A removal has the Sync of its insert, which has been counted if it has come: it adds nothing, and would add too
+        much if it has not.  Of a shortening only its bucket knows whether it waits for its insert; it counts at once.
+        """
         rows, layout = self._rows, self._layout
         vs = _numbers(rows, "vs", BEGINNING)
         os = self._or("os", vs)
@@ -207,7 +211,7 @@ class Heads:
         if not retracts.any():
             return os, usable
         ends = np.minimum(np.where(oe <= os, os, oe), np.where(ve <= vs, os, np.maximum(os, ve)))
-        named = retracts & known & (ends < FOREVER)
+        named = retracts & known & (os < ends) & (ends < FOREVER)
         return np.where(retracts, ends, os), usable | named
 
     def _or(self, name: str, default: Times) -> Times:
