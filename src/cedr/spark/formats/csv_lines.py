@@ -11,12 +11,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from cedr.spark.formats import values
 from cedr.spark.formats.lines import Columns, Part, blocks
 
+_LINE_END, _RETURN, _QUOTE = b'\n\r"'
 _BOOLEANS: Final = {"true": True, "false": False}
 _QUOTED: Final = '"(?:[^"]|"")*"'
 _TIMES: Final = ("timestamp", "timestamp_ntz", "date")
@@ -150,20 +152,31 @@ def head_of(path: str, separator: str) -> tuple[list[str], int]:
 
 def _records(lines: bytes) -> int:
     """How many lines have something on them; raises ``ValueError`` where lines end in more than one way."""
-    if b"\r" in lines and lines.count(b"\r") != lines.count(b"\r\n"):
-        raise ValueError
-    count = lines.count(b"\n") + (not lines.endswith(b"\n"))
-    if b"\n\n" in lines or b"\n\r\n" in lines or lines[:1] in (b"\n", b"\r"):
-        return sum(1 for line in lines.splitlines() if line)
-    return count
+    letters = np.frombuffer(lines, np.uint8)
+    ends = np.flatnonzero(letters == _LINE_END)
+    width = 1
+    if b"\r" in lines:
+        width = 2
+        if lines.count(b"\r") != len(ends) or (letters[ends - 1] != _RETURN).any():
+            raise ValueError
+    empty = np.count_nonzero(np.diff(ends, prepend=-1) == width)
+    return len(ends) - int(empty) + (not lines.endswith(b"\n"))
 
 
 def _closed(lines: bytes, separator: bytes) -> bool:
-    """Whether every quote certainly begins or ends a value, or is one of two that stand for one."""
-    rest = lines.replace(b"\r\n", b"\n").replace(b'""', b"") if b"\r" in lines or b'""' in lines else lines
-    begins = rest.count(separator + b'"') + rest.count(b'\n"') + rest.startswith(b'"')
-    ends = rest.count(b'"' + separator) + rest.count(b'"\n') + rest.endswith(b'"')
-    return begins == ends and begins + ends == rest.count(b'"')
+    """Whether quotes begin and end a value in turn, but for those of which two stand for one."""
+    letters = np.frombuffer(lines, np.uint8)
+    quotes = np.flatnonzero(letters == _QUOTE)
+    if (np.diff(quotes) == 1).any():
+        letters = np.frombuffer(lines.replace(b'""', b""), np.uint8)
+        quotes = np.flatnonzero(letters == _QUOTE)
+    if len(quotes) % 2:
+        return False
+    around = np.concatenate([[_LINE_END], letters, [_LINE_END]])
+    before, after = around[quotes[::2]], around[quotes[1::2] + 2]
+    begin = (before == separator[0]) | (before == _LINE_END)
+    end = (after == separator[0]) | (after == _LINE_END) | (after == _RETURN)
+    return bool(begin.all() and end.all())
 
 
 def _whole(column: Any) -> Any:

@@ -10,12 +10,14 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.json as pa_json
 
 from cedr.spark.formats import values
 from cedr.spark.formats.lines import Columns
 
+_LINE_END, _RETURN, _OPEN, _CLOSE = b"\n\r{}"
 _TEXTS: Final = ("string", "timestamp", "timestamp_ntz", "date")
 """Types whose values are texts in JSON."""
 _FINITE_NOT: Final = frozenset({"NaN", "Infinity", "+Infinity", "-Infinity", "INF", "+INF", "-INF"})
@@ -118,13 +120,20 @@ def _objects(lines: bytes) -> int:
 
     Between ``}`` and ``{`` stands a comma in any object or list; so no object goes on over the end of such a line.
     """
-    end = b"\r\n" if b"\r" in lines else b"\n"
-    body = lines.removesuffix(end)
-    count = body.count(b"\n") + 1
-    joined = body.count(b"}" + end + b"{") == count - 1 and body.startswith(b"{") and body.endswith(b"}")
-    if not joined or body.count(b"\r") != (len(end) - 1) * (count - 1):
+    letters = np.frombuffer(lines, np.uint8)
+    ends = np.flatnonzero(letters == _LINE_END)
+    width = 1
+    if b"\r" in lines:
+        width = 2
+        if lines.count(b"\r") != len(ends) or (letters[ends - 1] != _RETURN).any():
+            raise ValueError
+    firsts = np.concatenate([[0], ends + 1])
+    lasts = np.concatenate([ends - width, [len(lines) - 1]])
+    if lines.endswith(b"\n"):
+        firsts, lasts = firsts[:-1], lasts[:-1]
+    if (letters[firsts] != _OPEN).any() or (letters[lasts] != _CLOSE).any():
         raise ValueError
-    return count
+    return len(firsts)
 
 
 def _whole(column: Any) -> Any:

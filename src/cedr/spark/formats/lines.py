@@ -156,7 +156,8 @@ def _blocks(file: Any, offset: int, high: int | None) -> Iterator[Block]:
             stop = data.find(b"\n", high - 1 - offset) + 1
             cut = stop or cut
         mark = len(_MARK) if offset == 0 and data.startswith(_MARK) else 0
-        yield Block(offset + mark, data[mark:cut])
+        if cut > mark:
+            yield Block(offset + mark, data[mark:cut])
         held, offset = data[cut:], offset + cut
 
 
