@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from cedr.model.time import BEGINNING, FOREVER
 from cedr.spark.layout import CONTROL, GUARANTEE, INSERT, RETRACT, UNKNOWN, Layout
+from cedr.spark.misread import Misread
 
 Batch = Any
 Times = NDArray[np.int64]
@@ -43,24 +44,33 @@ SCHEMA: Final = pa.schema(
 class Pack:
     """Given to ``mapInArrow``."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, letters: list[Misread] | None = None) -> None:
         self._layout = layout
+        self._letters = [] if letters is None else letters
+        """What could not be read among the rows so far; whoever reads adds to it, and it is told once."""
 
-    def __call__(self, batches: Iterator[Batch]) -> Iterator[Batch]:
-        """The rows of a map task; a row for each bucket."""
+    def __call__(self, batches: Iterator[Batch], time: int | None = None) -> Iterator[Batch]:
+        """The rows of a map task; a row for each bucket.  ``time`` is the CEDR time where there are no rows."""
         from pyspark import TaskContext
 
         context = TaskContext.get()
         task = 0 if context is None else context.partitionId()
-        for number, rows in enumerate(_gathered(batches)):
-            yield from self._packed(rows, task, number)
+        number = 0
+        for rows in _gathered(batches):
+            entries = Heads(self._layout, rows).entries()
+            yield from self._sent(entries, self._blobs(rows), task, number)
+            number += 1
+        if self._letters:
+            yield from self._sent([{"time": time, "highs": []}], {}, task, number)
 
-    def _packed(self, rows: pa.Table, task: int, number: int) -> Iterator[Batch]:
-        layout = self._layout
-        head = json.dumps(Heads(layout, rows).entries())
-        blobs = self._blobs(rows)
-        for bucket, token in enumerate(layout.tokens):  # one at a time: they are large
-            columns = [[token], [task], [number], [head], [blobs.get(bucket)]]
+    def _sent(self, entries: list[dict[str, Any]], blobs: dict[int, bytes], task: int, number: int) -> Iterator[Batch]:
+        heads = [json.dumps(entries)] * self._layout.buckets
+        if self._letters:
+            told = {"letters": [letter.as_data() for letter in self._letters]}
+            heads[0] = json.dumps([*entries[:-1], entries[-1] | told])
+            self._letters.clear()
+        for bucket, token in enumerate(self._layout.tokens):  # one at a time: they are large
+            columns = [[token], [task], [number], [heads[bucket]], [blobs.get(bucket)]]
             yield pa.RecordBatch.from_arrays(
                 [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
             )
