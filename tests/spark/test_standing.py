@@ -166,9 +166,10 @@ def test_a_bound_on_disorder_makes_guarantees(spark: SparkSession, tmp_path: Pat
     ):
         stream.put(batch)
     events = cedr.events(stream.frame, type="kind", id="id", disorder=5)
-    stream.run(cedr.query(ALERT, events, consistency="STRONG", dead_letters=True))
+    progress = stream.run(cedr.query(ALERT, events, consistency="STRONG", dead_letters=True))
     rows = stream.written()
     assert [row[1] for row in told(rows)] == [(("A", "a1"),)]
+    assert [each["observedMetrics"]["cedr Alert"]["late"] for each in progress][:3] == [0, 0, 2]
     assert max(row["Os"] for row in rows if row["change"] == "guarantee") == 14
     assert [(row["code"], '"late"' in row["message"]) for row in rows if row["change"] == "dead-letter"] == [
         ("broken-guarantee", True)

@@ -15,6 +15,7 @@ from os import PathLike, fspath
 from typing import Any, Final
 from urllib.parse import urlparse
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 from pyspark.sql import types as st
 
@@ -68,7 +69,7 @@ class EventFiles:
     """Where the files are, and what is in them."""
 
     paths: DataFrame
-    """Columns ``path``, ``length``, ``part`` and ``parts``; of a stream, those of each batch."""
+    """Columns ``path``, ``length``, and where files are split ``part`` and ``parts``; of a stream, those of a batch."""
     form: FileForm
     forgiving: bool | None
     """Whether what cannot be read is a dead letter; None: where the query is asked for dead letters."""
@@ -84,6 +85,7 @@ def files(  # noqa: PLR0913 - one for each choice
     separator: str = ",",
     head: bool = False,
     files_per_batch: int | None = None,
+    split: bool | None = None,
     unreadable: str | None = None,
     **header: Any,
 ) -> Events:
@@ -92,6 +94,9 @@ def files(  # noqa: PLR0913 - one for each choice
     ``schema`` tells the columns as Spark does.  JSON files have an object on each line.  CSV files have ``separator``
     between columns, and with ``head`` a first line of names.  With ``streaming`` files that appear later are read too,
     ``files_per_batch`` at a time.
+
+    Large files are split between workers.  To deal out the parts takes a stream some time in every batch, whatever its
+    size; so a stream does it only where a file that is there already is large, or as ``split`` says.
 
     Files on local disks, or mounted on all workers under one path, are read by the workers.  What cannot be read then,
     a file, or a line or value of one, is a dead letter that names it where the query is asked for ``dead_letters``, and
@@ -115,16 +120,19 @@ def files(  # noqa: PLR0913 - one for each choice
     form = _form(source, header, FileForm(format, separator, head, zone, {}, {}, local_path(fspath(path))))
     if form is None or urlparse(fspath(path)).scheme not in ("", "file"):
         return found
-    most = _tasks(session)
-    reader = session.readStream.schema(_LISTED).options(**options) if streaming else session.read
-    listed = _parts(reader.format("binaryFile").load(fspath(path)), format, most)
+    most = _tasks(session) if split is not False else 1
+    there = session.read.format("binaryFile")
     if streaming:
-        listed = listed.coalesce(1).repartition(most) if most > 1 else listed
+        reader = session.readStream.schema(_LISTED).options(**options)
+        listed = reader.format("binaryFile").load(fspath(path)).select("path", "length")
+        if most > 1 and (split or _large(there, fspath(path))):
+            listed = _parts(listed, format, most).coalesce(1).repartition(most)
     else:
-        rows = sorted(listed.collect())
+        parts = _parts(there.load(fspath(path)), format, most)
+        rows = sorted(parts.collect())
         if not rows or any(not row["path"].startswith("file:") or form.partitioned(row["path"]) for row in rows):
             return found
-        listed = session.createDataFrame(rows, listed.schema).repartition(min(len(rows), most))
+        listed = session.createDataFrame(rows, parts.schema).repartition(min(len(rows), _tasks(session)))
     forgiving = None if unreadable is None else unreadable == "dead-letter"
     return Events((replace(source, files=EventFiles(listed, form, forgiving)),))
 
@@ -136,6 +144,15 @@ def _tasks(session: Any) -> int:
         return min(partitions, int(session.sparkContext.defaultParallelism))
     except Exception:  # Spark Connect does not tell
         return partitions
+
+
+def _large(reader: Any, path: str) -> bool:
+    """Whether a file that is there now would be split."""
+    try:
+        longest = reader.load(path).agg(F.max("length")).collect()[0][0]
+    except AnalysisException:  # nothing is there yet
+        return False
+    return longest is not None and longest >= 2 * _LEAST
 
 
 def _parts(listed: DataFrame, name: str, most: int) -> DataFrame:
