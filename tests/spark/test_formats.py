@@ -107,12 +107,13 @@ def test_json(tmp_path: Path) -> None:
 {"id": "9", "n": 3000000000}
 {"id": {"x": 1}}
 {"id": "10", "b": 1}
+{"id": "\\ud83d"}
 """
     for ends in ("\n", "\r\n", "\r"):
         rows, wrong = read(put(tmp_path / "x.json", text.replace("\n", ends)))
         assert rows == GOOD
         places = [letter.place.rpartition("/")[2] for letter in wrong]
-        assert places == [f"x.json, line {number}," for number in range(5, 12)]
+        assert places == [f"x.json, line {number}," for number in range(5, 13)]
     assert {letter.code for letter in wrong} == {"unreadable-line"}
     assert 'line 5, cannot be read: field "n": "1.5" is not a whole number' in wrong[0].reason
     assert wrong[1].message == '{"id": "5"} {"id": "6"}'
@@ -142,8 +143,13 @@ A,10,,,,1,
     assert not wrong
     other = put(tmp_path / "z.csv", "id;kind;n;f;b;d;ts\n1;A;5;1.5;TRUE;2026-01-01;2025-12-31 19:00:00")
     assert read(other, head=True, separator=";") == (GOOD[:1], [])
-    _, (letter,) = read(put(tmp_path / "w.csv", "kind,id\nA,1\n"), head=True)
+    _, (letter,) = read(put(tmp_path / "w.csv", "kind,id\nA,1\n"), 3, head=True)
     assert letter.reason.endswith('w.csv cannot be read: there is no column "ts"')
+    _, (letter,) = read(put(tmp_path / "v.csv", b"\xff,id\nA,1\n"), 3, head=True)
+    assert letter.code == "unreadable-file"
+    rows, wrong = read(put(tmp_path / "u.csv", "ts,id,kind,more,f\n,1,A,x,1_0\n,3,,,\n"), head=True)
+    assert rows == GOOD[2:]
+    assert [letter.detail for letter in wrong] == ['column "f": "1_0" is not a number']
 
 
 def some_lines(form: str, random: random.Random, count: int) -> Iterator[str]:

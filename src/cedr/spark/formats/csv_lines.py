@@ -48,6 +48,7 @@ class CsvLines:
         return pa_csv.ConvertOptions(
             column_types=types,
             include_columns=list(self._types),
+            include_missing_columns=True,
             strings_can_be_null=True,
             null_values=[""],
             quoted_strings_can_be_null=True,

@@ -94,6 +94,7 @@ class JsonLines:
         plain = isinstance(value, str) and not isinstance(value, _Number)
         match of:
             case "string" if isinstance(value, str):
+                value.encode("utf-8")  # half of a pair that stands for one letter is none
                 return str(value)
             case "string" | "boolean" if isinstance(value, bool):
                 return value if of == "boolean" else str(value).lower()

@@ -60,11 +60,20 @@ class Reader:
     def _csv(self, given: Part) -> Iterator[Columns | Misread]:
         form, first, names = self._form, 0, list(self._form.types)
         if form.head:
-            names, first = head_of(given.path, form.separator)
-            missing = [name for name in self._types if name not in names]
-            if missing:
-                if given.part == 0 and first:
-                    yield Misread.of_file(given.path, f'there is no column "{missing[0]}"')
+            try:
+                names, first = head_of(given.path, form.separator)
+                if not first:  # the file is empty
+                    return
+                self._check(names)
+            except ValueError as error:
+                if given.part == 0:  # the others would say the same
+                    yield damaged(given.path, error)
                 return
         own = CsvLines(self._types, self._arrow, names, (form.separator, form.zone))
         yield from lines.read(given, own, first)
+
+    def _check(self, names: list[str]) -> None:
+        for name in self._required:
+            if name not in names:
+                message = f'there is no column "{name}"'
+                raise ValueError(message)

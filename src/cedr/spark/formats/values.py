@@ -21,12 +21,18 @@ LOCAL: Final = pa.timestamp("us")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TIMESTAMP: Final = re.compile(
     r"(?P<y>\d{4})(?:-(?P<mo>\d{1,2})(?:-(?P<d>\d{1,2})"
-    r"(?:[ T](?P<h>\d{1,2})(?::(?P<mi>\d{1,2})(?::(?P<s>\d{1,2})(?:\.(?P<f>\d*))?(?P<zone>.*))?)?)?)?)?"
+    r"(?:[ T](?P<h>\d{1,2})(?::(?P<mi>\d{1,2})(?::(?P<s>\d{1,2})(?:\.(?P<f>\d*))?(?P<zone>.*))?)?)?)?)?",
+    re.ASCII,
 )
-_DATE: Final = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T].*)?)?)?")
+_DATE: Final = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T].*)?)?)?", re.ASCII)
 _OFFSET: Final = re.compile(r"(?:UTC|GMT|UT)?(?P<sign>[+-])(?P<h>\d{1,2})(?::?(?P<m>\d{2})(?::?(?P<s>\d{2}))?)?")
-_WHOLE: Final = re.compile(r"[+-]?\d+")
-_ENDLESS: Final = {"NaN": "nan", "+INF": "inf", "INF": "inf", "-INF": "-inf", "Inf": "inf", "-Inf": "-inf"}
+_WHOLE: Final = re.compile(r"[+-]?[0-9]+")
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_ENDLESS: Final = {
+    "NaN": "nan",
+    **dict.fromkeys(("INF", "+INF", "Inf", "Infinity", "+Infinity"), "inf"),
+    **dict.fromkeys(("-INF", "-Inf", "-Infinity"), "-inf"),
+}
 
 
 def instants(column: Any, zone: str) -> Any:
@@ -122,11 +128,10 @@ def whole(text: str, of: pa.DataType) -> int:
 
 def number(text: str) -> float:
     """A number."""
-    try:
-        return float(_ENDLESS.get(text, text))
-    except ValueError:
+    if text not in _ENDLESS and not _NUMBER.fullmatch(text):
         message = f'"{text}" is not a number'
-        raise ValueError(message) from None
+        raise ValueError(message)
+    return float(_ENDLESS.get(text, text))
 
 
 @lru_cache(maxsize=256)
