@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cedr.model.dead_letter import DeadLetter
 from cedr.model.time import Time
 from cedr.spark.bucket import Step
+from cedr.spark.misread import Letter
 from cedr.spark.output import Told
 
 
@@ -20,14 +20,14 @@ class Stood(NamedTuple):
 
     time: Time
     said: list[Told]
-    letters: list[DeadLetter]
+    letters: list[Letter]
 
 
 def stood(steps: Iterable[Step], time: Time) -> Stood:
     """What the steps up to a time amount to."""
     said: dict[int, list[pa.RecordBatch]] = {}
     names: list[str] = []
-    letters: list[DeadLetter] = []
+    letters: list[Letter] = []
     for step in steps:
         if step.time > time:
             break

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cedr.model.dead_letter import DeadLetter
 from cedr.model.stream import Insert
 from cedr.model.time import Time
 from cedr.runtime.memory import give_back, settle
@@ -16,6 +15,7 @@ from cedr.spark.as_of import Stood, stood
 from cedr.spark.bucket import Bucket, Packed, Step
 from cedr.spark.failures import failing_clearly
 from cedr.spark.layout import Layout
+from cedr.spark.misread import Letter, Misread
 from cedr.spark.output import Said, dead_letters, said, sliced
 
 _SPARE = 1 << 30
@@ -81,8 +81,8 @@ def _by_token(batches: Iterator[Any]) -> dict[int, list[Packed]]:
     return buckets
 
 
-def _is_own(letter: DeadLetter, own: tuple[Time, Time] | None) -> bool:
+def _is_own(letter: Letter, own: tuple[Time, Time] | None) -> bool:
     """Whether a dead letter is of this slice: an event at the edge of two is told of once."""
-    if own is None or not isinstance(letter.message, Insert):
+    if own is None or isinstance(letter, Misread) or not isinstance(letter.message, Insert):
         return True
     return own[0] <= letter.message.event.valid_start < own[1]

@@ -24,6 +24,7 @@ from cedr.model.stream import Guarantee, Message, Retract, insert
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.spark.control import Switch, commands
 from cedr.spark.layout import INSERT, RETRACT, UNKNOWN, Layout, TypeLayout
+from cedr.spark.misread import Letter, Misread
 from cedr.spark.pack import unpacked
 
 
@@ -43,6 +44,8 @@ class Head:
     highs: dict[tuple[int, str | None], Time] = field(default_factory=dict)
     promises: dict[str | None, Time] = field(default_factory=dict)
     control: list[str] = field(default_factory=list)
+    letters: list[Misread] = field(default_factory=list)
+    """What map tasks could not read; the first bucket hears of it."""
 
     def add(self, entry: Mapping[str, Any]) -> None:
         """What another map task says."""
@@ -51,11 +54,13 @@ class Head:
         for provider, time in entry.get("promises", ()):
             self.promises[provider] = max(self.promises.get(provider, time), time)
         self.control += entry.get("control", ())
+        self.letters += (Misread(*letter) for letter in entry.get("letters", ()))
 
     def join(self, other: Head) -> None:
         """What other map tasks say."""
         highs = [[*key, high] for key, high in other.highs.items()]
-        self.add({"highs": highs, "promises": other.promises.items(), "control": other.control})
+        told = {"control": other.control, "letters": other.letters}
+        self.add({"highs": highs, "promises": other.promises.items(), **told})
 
     @property
     def high(self) -> Time:
@@ -68,7 +73,7 @@ class Step(NamedTuple):
 
     time: Time
     said: list[Changes]
-    letters: list[DeadLetter]
+    letters: list[Letter]
 
 
 class Bucket:
@@ -109,7 +114,7 @@ class Bucket:
         """
         rows, heads = _arrived(packed)
         messages: list[Message | EventBatch] = []
-        letters: list[DeadLetter] = []
+        letters: list[Letter] = [letter for head in heads.values() for letter in head.letters]
         if not self.layout.recorded:
             messages += () if rows is None else self._messages(rows, letters)
         else:  # guarantees speak of what comes after them
@@ -123,13 +128,13 @@ class Bucket:
     def _step(self, rows: pa.Table | None, head: Head, time: Time) -> Step:
         for switch in commands(head.control):
             self._switch(switch)
-        letters: list[DeadLetter] = []
+        letters: list[Letter] = [*head.letters]
         messages = [] if rows is None else [*self._messages(rows, letters)]
         self.pipeline.heartbeat(head.high)
         silent = self._silent(head, time)
         return self._said([*messages, *self._guarantees(head), *silent], letters, time)
 
-    def _said(self, messages: list[Message | EventBatch], letters: list[DeadLetter], time: Time) -> Step:
+    def _said(self, messages: list[Message | EventBatch], letters: list[Letter], time: Time) -> Step:
         said = self.pipeline.step(messages, time)
         return Step(time, said, [*letters, *self.pipeline.take_dead_letters()])
 
@@ -162,7 +167,7 @@ class Bucket:
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
-    def _messages(self, rows: pa.Table, letters: list[DeadLetter]) -> Iterator[Message | EventBatch]:
+    def _messages(self, rows: pa.Table, letters: list[Letter]) -> Iterator[Message | EventBatch]:
         """Inserts by columns, then retractions: within a batch there is no order between map tasks."""
         codes = rows.column("code").to_numpy()
         kinds = rows.column("kind").to_numpy() if "kind" in rows.column_names else np.zeros(len(codes), np.int8)

@@ -6,7 +6,7 @@ input's are, and then "for ever" is NULL; otherwise they are whole numbers.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from pyspark.sql import types as st
 
 from cedr.connect.outgoing import message_as_line
-from cedr.model.dead_letter import DeadLetter
 from cedr.model.time import FOREVER, Time
 from cedr.spark.layout import Layout
+from cedr.spark.misread import Letter, Misread
 
 Rows = NDArray[np.int64]
 
@@ -178,12 +178,14 @@ def _guarantee(layout: Layout, changes: Said, bucket: str) -> pa.RecordBatch:
     return _fitted(layout, columns | _level(layout, changes.level_name, 1), 1)
 
 
-def dead_letters(layout: Layout, letters: list[DeadLetter], time: Time) -> pa.RecordBatch:
+def dead_letters(layout: Layout, letters: Sequence[Letter], time: Time) -> pa.RecordBatch:
     """Rows that say what could not be used, and why.  Readings: R37, R39, R41."""
     columns: dict[str, Any] = {
         "code": [letter.code for letter in letters],
         "reason": [letter.reason for letter in letters],
-        "message": [message_as_line(letter.message) for letter in letters],
+        "message": [
+            letter.message if isinstance(letter, Misread) else message_as_line(letter.message) for letter in letters
+        ],
     }
     if layout.changes:
         columns["change"] = [DEAD_LETTER] * len(letters)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from cedr.model.time import BEGINNING, FOREVER
 from cedr.spark.layout import CONTROL, GUARANTEE, INSERT, RETRACT, UNKNOWN, Layout
+from cedr.spark.misread import Misread
 
 Batch = Any
 Times = NDArray[np.int64]
@@ -43,24 +44,35 @@ SCHEMA: Final = pa.schema(
 class Pack:
     """Given to ``mapInArrow``."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, letters: list[Misread] | None = None) -> None:
         self._layout = layout
+        self._letters = [] if letters is None else letters
+        """What could not be read among the rows so far; whoever reads adds to it, and it is told once."""
 
-    def __call__(self, batches: Iterator[Batch]) -> Iterator[Batch]:
-        """The rows of a map task; a row for each bucket."""
+    def __call__(self, batches: Iterator[Batch], time: int | None = None) -> Iterator[Batch]:
+        """The rows of a map task; a row for each bucket.  ``time`` is the CEDR time where there are no rows."""
         from pyspark import TaskContext
 
         context = TaskContext.get()
         task = 0 if context is None else context.partitionId()
-        for number, rows in enumerate(_gathered(batches)):
-            yield from self._packed(rows, task, number)
+        number = 0
+        for rows in _gathered(batches):
+            entries = Heads(self._layout, rows).entries()
+            yield from self._sent(entries, self._blobs(rows), task, number)
+            number += 1
+        if self._letters:
+            yield from self._sent([{"time": time, "highs": []}], {}, task, number)
 
-    def _packed(self, rows: pa.Table, task: int, number: int) -> Iterator[Batch]:
-        layout = self._layout
-        head = json.dumps(Heads(layout, rows).entries())
-        blobs = self._blobs(rows)
-        for bucket, token in enumerate(layout.tokens):  # one at a time: they are large
-            header = [[token], [task], [number], [head]]
+    def _sent(
+        self, entries: list[dict[str, Any]], blobs: dict[int, pa.Buffer], task: int, number: int
+    ) -> Iterator[Batch]:
+        heads = [json.dumps(entries)] * self._layout.buckets
+        if self._letters:
+            told = {"letters": [letter.as_data() for letter in self._letters]}
+            heads[0] = json.dumps([*entries[:-1], entries[-1] | told])
+            self._letters.clear()
+        for bucket, token in enumerate(self._layout.tokens):  # one at a time: they are large
+            header = [[token], [task], [number], [heads[bucket]]]
             columns = [pa.array(column, field.type) for column, field in zip(header, SCHEMA, strict=False)]
             yield pa.RecordBatch.from_arrays([*columns, as_column([blobs.get(bucket)])], schema=SCHEMA)
 
@@ -199,7 +211,11 @@ class Heads:
         return [[source, provider, int(syncs[rows].max())]] if rows.any() else []
 
     def _syncs(self) -> tuple[Times, Mask]:
-        """Sync of inserts and retractions, and which of them count.  Readings: R7, R33."""
+        """Sync of inserts and retractions, and which of them count.  Readings: R7, R33, R41.
+
+        A removal has the Sync of its insert, which has been counted if it has come: it adds nothing, and would add too
+        much if it has not.  Of a shortening only its bucket knows whether it waits for its insert; it counts at once.
+        """
         rows, layout = self._rows, self._layout
         vs = _numbers(rows, "vs", BEGINNING)
         os = self._or("os", vs)
@@ -216,7 +232,7 @@ class Heads:
         if not retracts.any():
             return os, usable
         ends = np.minimum(np.where(oe <= os, os, oe), np.where(ve <= vs, os, np.maximum(os, ve)))
-        named = retracts & known & (ends < FOREVER)
+        named = retracts & known & (os < ends) & (ends < FOREVER)
         return np.where(retracts, ends, os), usable | named
 
     def _or(self, name: str, default: Times) -> Times:
