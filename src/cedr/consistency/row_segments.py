@@ -24,7 +24,7 @@ Mask = NDArray[np.bool_]
 
 _ENOUGH: Final = 32_768
 """A segment of so many rows is not written together with others."""
-_HEADER: Final = ("id", "vs", "ve", "os", "serial", "position", "provider")
+_HEADER: Final = ("id", "vs", "ve", "os", "rt", "serial", "position", "provider")
 _VALUE, _JSON, _PRESENT = "=", "~", "?"
 
 
@@ -124,6 +124,8 @@ def _written(source: Source, rows: Rows) -> bytes:
     parts: dict[str, Any] = {"id": source.ids.texts(rows)}
     for name, column in (("vs", table.vs), ("ve", table.ve), ("os", table.os)):
         parts[name] = pa.array(column.view[rows])
+    if not table.rt.implicit:
+        parts["rt"] = pa.array(table.rt.view[rows])
     for name, place in (("serial", source.serial), ("position", source.position), ("provider", source.provider)):
         parts[name] = pa.array(place.at(rows))
     present = table.columns._present  # names that some row lacks
@@ -177,7 +179,8 @@ def _read(table: pa.Table) -> PlainRows:
     values = {name[1:]: _whole(table.column(name)) for name in table.column_names if name[0] == _VALUE}
     written = {name[1:]: _whole(table.column(name)) for name in table.column_names if name[0] == _JSON}
     payload = _payloads(table.num_rows, values, written) if written else values
-    return PlainRows(ids, vs, ve, os, payload, positions, providers)
+    rt = table.column("rt").to_numpy() if "rt" in table.column_names else None
+    return PlainRows(ids, vs, ve, os, payload, positions, providers, rt)
 
 
 def _payloads(n: int, values: Mapping[str, Any], written: Mapping[str, Any]) -> list[Payload]:
