@@ -7,7 +7,7 @@ map tasks of a batch say about h, g and control is put together here; it is the 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from cedr.consistency.batch import EventBatch
 from cedr.consistency.changes import Changes
+from cedr.consistency.handing_on import Said
 from cedr.consistency.pipeline import Pipeline
 from cedr.model.dead_letter import DeadLetter, Fault
 from cedr.model.event import primitive
@@ -24,7 +25,7 @@ from cedr.model.stream import Guarantee, Message, Retract, insert
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.spark.control import Switch, commands
 from cedr.spark.layout import INSERT, RETRACT, UNKNOWN, Layout, TypeLayout
-from cedr.spark.pack import unpacked
+from cedr.spark.pack import SAID_BY, unpacked
 
 
 class Packed(NamedTuple):
@@ -79,15 +80,18 @@ class Bucket:
         self.pipeline = Pipeline(layout.query.plan, layout.levels, layout.catalog, layout.providers)
         self.heard: dict[tuple[int, str | None], tuple[Time, Time]] = {}
         """When each source and provider was last heard of, and its newest Sync; where silence means something."""
+        self.high: Time = BEGINNING
+        self.promised: list[Guarantee] = []
+        """h, and what was promised, of the last step: what the next stage must hear of."""
 
     def steps(self, packed: Iterable[Packed], last: Time = 0) -> Iterator[Step]:
         """Take what the map tasks sent, in the order of CEDR time; each step is to be read before the next."""
-        rows, heads = _arrived(packed)
+        rows, heads, said = _arrived(packed)
         if not self.layout.recorded:
             together = Head()
             for head in heads.values():
                 together.join(head)
-            yield self._step(rows, together, max(last + 1, *(time or 0 for time in heads)))
+            yield self._step(rows, together, max(last + 1, *(time or 0 for time in heads)), self._taken(said))
             return
         for time, head, part in _by_time(rows, heads):
             last = max(last + 1, time if time is not None else 0)
@@ -107,8 +111,8 @@ class Bucket:
 
         It is said a stretch of time at a time; the last one has the dead letters.
         """
-        rows, heads = _arrived(packed)
-        messages: list[Message | EventBatch] = []
+        rows, heads, said = _arrived(packed)
+        messages = self._taken(said)
         letters: list[DeadLetter] = []
         if not self.layout.recorded:
             messages += () if rows is None else self._messages(rows, letters)
@@ -116,18 +120,23 @@ class Bucket:
             for _, head, part in _by_time(rows, heads):
                 messages += () if part is None else self._messages(part, letters)
                 messages += self._guarantees(head)
-        for said in self.pipeline.whole([*messages, Guarantee(FOREVER - 1)], 1):
-            yield Step(1, said, [])
+        for changes in self.pipeline.whole([*messages, Guarantee(FOREVER - 1)], 1):
+            yield Step(1, changes, [])
         yield self._ended(Step(1, [], [*letters, *self.pipeline.take_dead_letters()]))
 
-    def _step(self, rows: pa.Table | None, head: Head, time: Time) -> Step:
+    def _step(self, rows: pa.Table | None, head: Head, time: Time, taken: Sequence[Message | EventBatch] = ()) -> Step:
         for switch in commands(head.control):
             self._switch(switch)
         letters: list[DeadLetter] = []
-        messages = [] if rows is None else [*self._messages(rows, letters)]
-        self.pipeline.heartbeat(head.high)
-        silent = self._silent(head, time)
-        return self._said([*messages, *self._guarantees(head), *silent], letters, time)
+        messages = [*taken, *(() if rows is None else self._messages(rows, letters))]
+        self.high = head.high
+        self.pipeline.heartbeat(self.high)
+        self.promised = [*self._guarantees(head), *self._silent(head, time)]
+        return self._said([*messages, *self.promised], letters, time)
+
+    def _taken(self, said: Sequence[Said]) -> list[Message | EventBatch]:
+        """What the stage before has said.  Reading: R32."""
+        return [] if self.layout.taken is None else [*self.pipeline.said_elsewhere(said, self.layout.taken)]
 
     def _said(self, messages: list[Message | EventBatch], letters: list[DeadLetter], time: Time) -> Step:
         said = self.pipeline.step(messages, time)
@@ -222,15 +231,24 @@ def _keys(rows: pa.Table) -> Any:
     return None if column.null_count == len(column) else column
 
 
-def _arrived(packed: Iterable[Packed]) -> tuple[pa.Table | None, dict[Time | None, Head]]:
-    """The rows of all map tasks in an order that a replay repeats, and what holds for each CEDR time."""
+def _arrived(packed: Iterable[Packed]) -> tuple[pa.Table | None, dict[Time | None, Head], list[Said]]:
+    """The rows of all map tasks in an order that a replay repeats, what holds for each CEDR time, and what was said."""
     ordered = sorted(packed, key=lambda each: (each.task, each.number))
     heads: dict[Time | None, Head] = {}
     for each in ordered:
         for entry in json.loads(each.head):
             heads.setdefault(entry["time"], Head()).add(entry)
     tables = [unpacked(each.rows) for each in ordered if each.rows]
-    return pa.concat_tables(tables).combine_chunks() if tables else None, heads
+    said = [(_said_by(table), table) for table in tables]
+    rows = [table for who, table in said if who is None]
+    told = [each for each in said if each[0] is not None]
+    return pa.concat_tables(rows).combine_chunks() if rows else None, heads, told
+
+
+def _said_by(table: pa.Table) -> str | None:
+    """Which bucket of the stage before has said some rows; None where they are of the input."""
+    found = (table.schema.metadata or {}).get(SAID_BY)
+    return None if found is None else found.decode()
 
 
 def _by_time(

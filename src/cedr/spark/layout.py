@@ -13,6 +13,7 @@ from cedr.model.level import ConsistencyLevel
 from cedr.model.schema import Catalog
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.plan.compile import CompiledQuery
+from cedr.plan.logical import Made
 
 UNREAD = -1
 """The code of a type that the query does not read: its events count for h alone.  Reading: R33."""
@@ -72,6 +73,24 @@ class FileForm:
     """The columns of the header, by the names under which they travel."""
 
 
+@dataclass(frozen=True, slots=True)
+class Onward:
+    """Where the rows of a stage go: to the buckets of the next one, which takes them in as events."""
+
+    made: Made
+    key: str
+    """The attribute by which they are split there."""
+    tokens: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """What of the input goes to a later stage: the codes of the types that it reads, and its buckets."""
+
+    codes: frozenset[int]
+    tokens: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class Layout:
     """A query, and the form in which its messages reach the buckets."""
@@ -103,6 +122,16 @@ class Layout:
     """How bounded input without a key is split by time."""
     fingerprint: Mapping[str, str] = field(default_factory=dict)
     """What a checkpoint must agree with."""
+    stage: int = 1
+    """Its number, where the query is run in several."""
+    codes: frozenset[int] | None = None
+    """The types of the input that this stage reads; None: all of them."""
+    taken: Made | None = None
+    """What it takes in from the stage before."""
+    onward: Onward | None = None
+    """Where its rows go; None where they are the result."""
+    later: tuple[Later, ...] = ()
+    """The stages after this one."""
 
     @property
     def buckets(self) -> int:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cedr.model.time import BEGINNING, FOREVER
-from cedr.spark.layout import CONTROL, GUARANTEE, INSERT, RETRACT, UNKNOWN, Layout
+from cedr.spark.layout import CONTROL, GUARANTEE, INSERT, RETRACT, UNKNOWN, Later, Layout
 
 Batch = Any
 Times = NDArray[np.int64]
@@ -40,6 +40,29 @@ SCHEMA: Final = pa.schema(
 )
 
 
+SAID_BY: Final = b"said by"
+"""In the metadata of packed rows: by which bucket of the stage before; without it they are of the input."""
+_LEFT: Final = ("cedr", "control", "promise")
+"""Columns of which the heads tell, beside those of buckets."""
+
+
+def bucket_column(stage: int) -> str:
+    """The column that tells the bucket of a row in a stage."""
+    return "bucket" if stage == 1 else f"bucket{stage}"
+
+
+def onward(stage: int, token: int) -> str:
+    """In place of a head: that the rows go to a bucket of a later stage."""
+    return f"onward {stage} {token}"
+
+
+def row_of(token: int, task: int, number: int, head: str, rows: bytes | None) -> Batch:
+    """What is shuffled."""
+    columns = [[token], [task], [number], [head], [rows]]
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=SCHEMA)
+
+
 class Pack:
     """Given to ``mapInArrow``."""
 
@@ -60,29 +83,34 @@ class Pack:
         head = json.dumps(Heads(layout, rows).entries())
         blobs = self._blobs(rows)
         for bucket, token in enumerate(layout.tokens):  # one at a time: they are large
-            columns = [[token], [task], [number], [head], [blobs.get(bucket)]]
-            yield pa.RecordBatch.from_arrays(
-                [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
-            )
+            yield row_of(token, task, number, head, blobs.get(bucket))
+        for stage, later in enumerate(layout.later, layout.stage + 1):  # by way of any bucket of this one
+            for bucket, blob in self._blobs(rows, stage, later).items():
+                way = layout.tokens[bucket % layout.buckets]
+                yield row_of(way, task, number, onward(stage, later.tokens[bucket]), blob)
 
-    def _blobs(self, rows: pa.Table) -> dict[int, bytes]:
+    def _blobs(self, rows: pa.Table, stage: int = 1, later: Later | None = None) -> dict[int, bytes]:
         """What goes to each bucket; types that nobody reads, guarantees and control go to none."""
         codes = _numbers(rows, "code")
-        kept = (codes >= 0) | (codes == UNKNOWN)
+        read = self._layout.codes if later is None else later.codes
+        kept = codes >= 0 if read is None else np.isin(codes, sorted(read))
+        kept |= (codes == UNKNOWN) & (later is None)
         if "kind" in rows.column_names:
             kinds = _numbers(rows, "kind")
             kept &= (kinds != GUARANTEE) & (kinds != CONTROL)
-        buckets = _numbers(rows, "bucket") if "bucket" in rows.column_names else None
-        travelling = rows.drop_columns([n for n in ("bucket", "cedr", "control", "promise") if n in rows.column_names])
+        column, count = bucket_column(stage), len((self._layout if later is None else later).tokens)
+        buckets = _numbers(rows, column) if column in rows.column_names else None
+        left = [name for name in rows.column_names if name in _LEFT or name.startswith("bucket")]
+        travelling = rows.drop_columns(left)
         if buckets is None:
             chosen = travelling if kept.all() else travelling.filter(pa.array(kept))
             return {0: packed(chosen)} if chosen.num_rows else {}
         if not kept.all():
             travelling, buckets = travelling.filter(pa.array(kept)), buckets[kept]
         order = np.argsort(buckets, kind="stable")
-        cuts = np.searchsorted(buckets[order], np.arange(self._layout.buckets + 1)).tolist()
+        cuts = np.searchsorted(buckets[order], np.arange(count + 1)).tolist()
         found = {}
-        for bucket in range(self._layout.buckets):
+        for bucket in range(count):
             if cuts[bucket] < cuts[bucket + 1]:
                 found[bucket] = packed(travelling.take(pa.array(order[cuts[bucket] : cuts[bucket + 1]])))
         return found

@@ -18,11 +18,12 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from cedr.errors import Diagnostic, HostError
 from cedr.spark.bounded import sliced
 from cedr.spark.bucket import Bucket, Packed
+from cedr.spark.chaining import Handed, parted, passed_on
 from cedr.spark.events import DataFrame
 from cedr.spark.holding import HOLDER, asked
 from cedr.spark.layout import Layout
 from cedr.spark.measuring import COLUMNS, MEASURES, metric_name, observed
-from cedr.spark.pack import unpacked
+from cedr.spark.pack import PACKED, unpacked
 from cedr.spark.planning import Planned
 from cedr.spark.record import Record
 from cedr.spark.segments import loose
@@ -34,10 +35,16 @@ _SAID: Final = f"said binary, letters binary, {COLUMNS}"
 
 def stand(planned: Planned, frame: DataFrame) -> DataFrame:
     """The change stream of packed rows."""
-    layout = planned.layout
-    clock = "ProcessingTime" if _waits(layout) else "None"  # with it Spark makes batches also when nothing comes
-    steps = frame.groupBy("token").transformWithStateInPandas(Standing(layout), _SAID, "Append", clock)
+    *before, layout = planned.stages or (planned.layout,)
+    for stage in before:
+        frame = _stepping(frame, stage, PACKED)
+    steps = _stepping(frame, layout, _SAID)
     return steps.observe(metric_name(layout), *observed(layout)).mapInArrow(Unpack(layout), planned.schema)
+
+
+def _stepping(frame: DataFrame, layout: Layout, gives: str) -> DataFrame:
+    clock = "ProcessingTime" if _waits(layout) else "None"  # with it Spark makes batches also when nothing comes
+    return frame.groupBy("token").transformWithStateInPandas(Standing(layout), gives, "Append", clock)
 
 
 class Standing(StatefulProcessor):
@@ -79,6 +86,7 @@ class Standing(StatefulProcessor):
 
     def _stepped(self, number: int, arrived: list[Packed]) -> pd.DataFrame:
         layout = self._layout
+        arrived, later = (arrived, []) if layout.onward is None else parted(arrived)
         written = self._record.get() if self._record.exists() else None
         record = Record.fresh(layout) if written is None else Record.read(written[0], layout)
         todo = Work(record.lineage, record.nonce, record.asked, record.time, arrived, number, record.heard)
@@ -91,7 +99,10 @@ class Standing(StatefulProcessor):
             done = work(bucket, todo, layout)
             done = done._replace(holder=HOLDER.keep(record.lineage, bucket, done.nonce))
         self._write(done, record.after(done, layout))
-        return pd.DataFrame(done.said, columns=["said", "letters", *MEASURES])
+        if layout.onward is None:
+            return pd.DataFrame(done.said, columns=["said", "letters", *MEASURES])
+        on = (each._asdict() for each in passed_on(later, layout))
+        return pd.DataFrame([*done.said, *on], columns=list(Handed._fields))
 
     def _restored(self, record: Record, *, known: bool) -> Bucket:
         bucket = Bucket(self._layout)

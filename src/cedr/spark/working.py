@@ -12,6 +12,7 @@ import pyarrow as pa
 from cedr.consistency.changes import Changes
 from cedr.model.time import Time
 from cedr.spark.bucket import Bucket, Packed
+from cedr.spark.chaining import handed_on
 from cedr.spark.failures import failing_clearly
 from cedr.spark.layout import Layout
 from cedr.spark.measuring import measured
@@ -41,7 +42,7 @@ class Done(NamedTuple):
     nonce: str
     time: Time
     said: list[dict[str, Any]]
-    """For each level what was said, packed, and measures."""
+    """For each level what was said, packed, and measures; or for each bucket of the next stage what goes there."""
     segments: dict[str, bytes | None]
     heard: list[list[Any]]
     holder: tuple[str, str] | None = None
@@ -64,7 +65,10 @@ def work(bucket: Bucket, todo: Work, layout: Layout) -> Done:
         (step,) = bucket.steps(todo.arrived, todo.time)
         pipeline = bucket.pipeline
         found: list[dict[str, Any]] = []
-        for of, (changes, measures) in enumerate(zip(step.said, pipeline.measures(), strict=True)):
+        if layout.onward is not None:
+            found += [each._asdict() for each in handed_on(bucket, step, todo.number)]
+            step = step._replace(said=[])
+        for of, (changes, measures) in enumerate(zip(step.said, pipeline.measures(), strict=False)):
             guarantee = pipeline.guarantee[of]
             letters = step.letters if of == 0 else []
             blob = _packed(changes, guarantee, todo.number, layout)

@@ -1,0 +1,163 @@
+"""Queries that need several keys as stages: each is split by a key of its own, and takes in the rows of the one before.
+
+Paper: Section 3.3.2 (operators compose).  Readings: R9, R32, R33, R36.  Only where every row is certain to come out as
+one pipeline would say it: otherwise there is one bucket, and the explanation says why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final
+
+from pyspark.sql import types as st
+
+from cedr.model.level import MIDDLE, STRONG
+from cedr.model.schema import Catalog, DataType
+from cedr.plan.elements import Part
+from cedr.plan.logical import Node
+from cedr.plan.shape import ROW
+from cedr.plan.stages import NoStages, Stage, stages_of
+from cedr.spark.chaining import INPUT, provider_of
+from cedr.spark.columns import Slots
+from cedr.spark.events import Events
+from cedr.spark.layout import Later, Layout, Onward, SourceLayout
+from cedr.spark.planning import Planned
+from cedr.spark.reading import types_read
+from cedr.spark.splitting import Split, split_of
+from cedr.spark.tokens import tokens
+
+_RESERVED: Final = frozenset({"change", "id", "said", "Vs", "Ve", "Os", "Oe", "Cs", "Rt", "contributors"})
+_HASHED: Final = {
+    DataType.INTEGER: (st.ByteType, st.ShortType, st.IntegerType, st.LongType),
+    DataType.STRING: (st.StringType,),
+}
+"""Columns whose buckets are the same whether Spark tells them or the workers of a stage."""
+
+
+def staged(planned: Planned, events: Events, buckets: int, *, streaming: bool, controlled: bool) -> Planned:
+    """A query without a key, in stages where these are certain to be right; otherwise with the reason why not."""
+    reason = _unsuitable(planned.layout, events)
+    if planned.layout.changes and not reason:
+        bounded = "" if streaming else "the history of a bounded query is asked for"
+        switched = "its level may be switched" if controlled else ""
+        reason = bounded or switched or _unsuitable_stream(planned.layout, events)
+    found = NoStages(reason) if reason else stages_of(planned.layout.query.plan, _why_whole)
+    if not isinstance(found, NoStages):
+        found = _checked(found, planned.slots)
+    if isinstance(found, NoStages):
+        layout = replace(planned.layout, key=f"{planned.layout.key}; not in stages: {found.reason}")
+        return replace(planned, layout=layout)
+    splits = tuple(split_of(stage.plan, stable_key=False) for stage in found)
+    layouts = _layouts(planned.layout, found, splits, buckets)
+    key = f"in {len(layouts)} stages of {buckets} buckets"
+    layout = replace(planned.layout, key=key, tokens=layouts[0].tokens)
+    return replace(planned, layout=layout, split=splits[0], stages=layouts, later=splits[1:])
+
+
+# -- whether ----------------------------------------------------------------------------------------------------------
+
+
+def _unsuitable(layout: Layout, events: Events) -> str:
+    """Why a query is not run in stages, whatever its plan is."""
+    if layout.recorded or layout.query.as_of is not None:
+        return "a recorded history is judged message by message"
+    if len(layout.levels) > 1 or layout.labelled:
+        return "there are several levels"
+    if layout.letters:
+        return "dead letters are asked for"
+    if any(part in source.header for source in events.sources for part in ("occurrence_start", "occurrence_end")):
+        return "events may have several versions"
+    if any(of.revisable for of in layout.types):
+        return "an event type is REVISABLE"
+    return ""
+
+
+def _unsuitable_stream(layout: Layout, events: Events) -> str:
+    """Why what is said step by step could differ.  Readings: R33 (admission), R34, R38."""
+    if layout.levels[0] not in (STRONG, MIDDLE):
+        return f"the level {layout.levels[0]} waits or forgets by the events of one pipeline"
+    named = [source.provider for source in events.sources]
+    if any("provider" in source.header for source in events.sources):
+        return "a column tells the providers"
+    if any(named) or layout.providers:
+        announced = set(layout.providers)
+        if not all(name in announced for name in named):
+            return "not all sources have providers that were announced"
+    return ""
+
+
+def _why_whole(plan: Node) -> str:
+    """Why a stage cannot be split; empty where it can."""
+    found = split_of(plan, stable_key=False)
+    return found.whole or ("" if found.by else "each event stands for itself")
+
+
+def _checked(stages: tuple[Stage, ...], slots: Slots) -> tuple[Stage, ...] | NoStages:
+    """Whether workers can tell where the rows of each stage go."""
+    for stage, following in pairwise(stages):
+        assert stage.made is not None
+        made = stage.made.type
+        reserved = sorted(_RESERVED & set(made.attributes))
+        if reserved:
+            return NoStages(f"{made.name} has an attribute called {reserved[0]}")
+        key = split_of(following.plan, stable_key=False).by[made.name]
+        if not _hashed(stage, key, made.attributes[key], slots):
+            return NoStages(f"{made.name} would be split by {key}, which is neither a whole number nor a text")
+    return stages
+
+
+def _hashed(stage: Stage, key: str, of: DataType, slots: Slots) -> bool:
+    """Whether a key is a whole number or a text, and so is the column of the input that it comes from, if it does."""
+    top = Part.of(stage.plan)
+    leaves = {leaf.path: leaf.type.name for leaf in top.leaves()}
+    elements = top.resolve(ROW, key)
+    kinds = [slots.types[slot] for path, name in elements if (slot := slots.of.get((leaves[path], name))) is not None]
+    return of in _HASHED and all(isinstance(kind, _HASHED[of]) for kind in kinds)
+
+
+# -- how --------------------------------------------------------------------------------------------------------------
+
+
+def _layouts(layout: Layout, stages: tuple[Stage, ...], splits: tuple[Split, ...], buckets: int) -> tuple[Layout, ...]:
+    """What the workers of each stage know."""
+    names = [of.name for of in layout.types]
+    codes = [frozenset(names.index(name) for name in types_read(stage.plan) if name in names) for stage in stages]
+    own = tokens(buckets)
+    later = [Later(each, own) for each in codes]
+    shown = "; ".join(f"{number} by {split}" for number, split in enumerate(splits, 1))
+    fixed = {"the number of buckets": str(buckets), "the stages": shown, "the level": layout.levels[0].name}
+    made = [stage.made for stage in stages]
+    found: list[Layout] = []
+    for number, (stage, split) in enumerate(zip(stages, splits, strict=True), 1):
+        known = {each.type.name: each.type for each in made[: number - 1] if each is not None}
+        base = layout if number == 1 else _following(layout, number, buckets)
+        found.append(
+            replace(
+                base,
+                query=replace(layout.query, plan=stage.plan),
+                catalog=Catalog({**layout.catalog.types, **known}),
+                tokens=own,
+                key=str(split),
+                fingerprint={**layout.fingerprint, **fixed, "the key": str(split)},
+                stage=number,
+                codes=codes[number - 1],
+                onward=_onward(stage, splits[number:], own),
+                taken=None if number == 1 else made[number - 2],
+                later=tuple(later[number:]),
+            )
+        )
+    return tuple(found)
+
+
+def _onward(stage: Stage, following: tuple[Split, ...], own: tuple[int, ...]) -> Onward | None:
+    if stage.made is None:
+        return None
+    return Onward(stage.made, following[0].by[stage.made.type.name], own)
+
+
+def _following(layout: Layout, number: int, buckets: int) -> Layout:
+    """The buckets of the stage before are providers; what bounds on disorder and silence promise, the first tells."""
+    before = tuple(provider_of(number - 1, each, buckets) for each in range(buckets))
+    sources = tuple(SourceLayout(source.provider or INPUT, None, None) for source in layout.sources)
+    return replace(layout, providers=(*before, *(layout.providers or (INPUT,))), sources=sources)
