@@ -17,7 +17,7 @@ import cedr
 from cedr.consistency.pipeline import Pipeline
 from cedr.model.stream import Guarantee, Message, Retract, default_key, insert
 from cedr.plan.compile import compile_text
-from tests.spark.flow import batches
+from tests.spark.flow import batches as numbered
 from tests.spark.streaming import Stream, told
 
 SCHEMA = "kind string, id string, time long, machine long, rack string, change string"
@@ -29,7 +29,6 @@ THREE = (
     f"{TYPES} EVENT Alert WHEN SEQUENCE(SEQUENCE(SEQUENCE(A a, B b, 10), C c, 5), D d, 9) "
     f"{LINKED} AND {{c.machine = d.machine}} {SHOWN}"
 )
-STAGED = pytest.mark.parametrize("text", [TWO, THREE], ids=["two", "three"])
 
 Batch = Sequence[tuple[Any, ...]]
 
@@ -66,13 +65,13 @@ def messages(batch: Batch) -> list[Message]:
     return [message for _, message in sorted(found, key=lambda item: item[0])]
 
 
-def locally(text: str, level: cedr.ConsistencyLevel) -> list[tuple[Any, ...]]:
-    """What one pipeline says of the batches."""
+def locally(text: str, level: cedr.ConsistencyLevel, batches: Sequence[Batch] = BATCHES) -> list[tuple[Any, ...]]:
+    """What one pipeline says of some batches."""
     program = compile_text(text)
     (query,) = program.queries.values()
     pipeline = Pipeline(query.plan, level, program.types)
     found = []
-    for number, batch in enumerate(BATCHES):
+    for number, batch in enumerate(batches):
         (said,) = pipeline.step(messages(batch), number)
         found += [_shown(row, number) for row in said.to_arrow().to_pylist()]
     return sorted(found)
@@ -89,7 +88,7 @@ def asked(stream: Stream, text: str = TWO, **options: Any) -> DataFrame:
     return cedr.query(text, events, **options)
 
 
-@STAGED
+@pytest.mark.parametrize("text", [TWO, THREE], ids=["two", "three"])
 def test_a_bounded_query_gives_what_one_bucket_gives(spark: SparkSession, text: str) -> None:
     """IDs, times, roots, contributors and payload."""
     rows = [row for batch in BATCHES for row in batch if row[-1] is None]
@@ -102,29 +101,29 @@ def test_a_bounded_query_gives_what_one_bucket_gives(spark: SparkSession, text: 
     assert found
 
 
-@STAGED
-def test_each_batch_says_what_the_local_host_says(spark: SparkSession, tmp_path: Path, text: str) -> None:
+def test_each_batch_says_what_the_local_host_says(spark: SparkSession, tmp_path: Path) -> None:
     """R33, R40: late, retracted and idle; two runs of the query, the second from the checkpoint of the first."""
     stream = Stream(spark, tmp_path, SCHEMA)
     for number, batch in enumerate(BATCHES):
         stream.put(batch)
         if number in (2, len(BATCHES) - 1):
-            stream.run(asked(stream, text))
-    rows, numbers = stream.written(), batches(tmp_path)
+            stream.run(asked(stream))
+    rows, numbers = stream.written(), numbered(tmp_path)
     said = [row for row in rows if row["change"] in ("insert", "retract")]
-    assert sorted(_shown(row, numbers[row["Cs"]]) for row in said) == locally(text, cedr.MIDDLE)
+    assert sorted(_shown(row, numbers[row["Cs"]]) for row in said) == locally(TWO, cedr.MIDDLE)
     assert max(row["Os"] for row in rows if row["change"] == "guarantee") == 30
 
 
-def test_strong_says_what_is_final(spark: SparkSession, tmp_path: Path) -> None:
-    """R35, R36: each bucket of the first stage is a provider of the second."""
+def test_three_stages_say_what_is_final(spark: SparkSession, tmp_path: Path) -> None:
+    """R35, R36: at STRONG; each bucket of a stage is a provider of the next."""
     stream = Stream(spark, tmp_path, SCHEMA)
-    for batch in BATCHES:
+    promised = [row for batch in BATCHES[:3] for row in batch], [guarantee(40)]
+    for batch in promised:
         stream.put(batch)
-    stream.run(asked(stream, consistency="STRONG"))
+    stream.run(asked(stream, THREE, consistency="STRONG"))
     found = sorted(_shown(row, 0) for row in stream.written() if row["change"] == "insert")
-    assert found == sorted((0, *row[1:]) for row in locally(TWO, cedr.STRONG))
-    assert not [row for row in stream.written() if row["change"] == "retract"]
+    assert found == [(0, *row[1:]) for row in locally(THREE, cedr.STRONG, promised)]
+    assert len(found) == 1
 
 
 def test_a_checkpoint_of_other_stages_is_refused(spark: SparkSession, tmp_path: Path) -> None:
