@@ -59,6 +59,8 @@ KEYS = {
     "EVENT Q WHEN UNLESS(P p, C c, 5) WHERE {p.w = c.v}": ["a.k = b.k", "p.w = c.v"],
     "EVENT Q WHEN SEQUENCE(SEQUENCE(SEQUENCE(A a, B b, 9), C c, 5), D d, 3) "
     "WHERE {a.k = b.k} AND {b.v = c.v} AND {c.s = d.s}": ["a.k = b.k", "$1.b.v = c.v", "$2.c.s = d.s"],
+    "EVENT Q WHEN SEQUENCE(SEQUENCE(A a, B b, 9), SEQUENCE(C c, D d, 9), 5) "
+    "WHERE {a.k = b.k} AND {c.k = d.k} AND {b.v = c.v}": ["a.k = b.k", "c.k = d.k", "$1.b.v = $2.c.v"],
 }
 
 
@@ -161,7 +163,7 @@ REASONS = {
     f"EVENT Q WHEN SEQUENCE(UNLESS(B b, A a, 1, 9), C c, 5) {LINKED}": "begin or end apart from their events",
     "EVENT Q FROM A AS a JOIN B AS b ON a.v < b.v OUTPUT a.k AS k": "Join is not run in stages",
     "EVENT Q WHEN SEQUENCE(SEQUENCE(A a, B b, 9), SEQUENCE(C c, D d, 9), 5) "
-    "WHERE {a.k = b.k} AND {c.k = d.k} AND {b.v = c.v}": "beside /SEQUENCE/1/SEQUENCE",
+    "WHERE {a.k = b.k} AND {b.v = c.v}": "beside /SEQUENCE/1/SEQUENCE",
 }
 
 

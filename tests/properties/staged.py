@@ -46,16 +46,17 @@ class Chain:
         self.buckets = buckets
         self.letters: list[DeadLetter] = []
         self._level = level
-        self._catalogs = [Catalog(dict(catalog.types))]
-        for stage in found[:-1]:
-            assert stage.made is not None
-            self._catalogs.append(Catalog({**self._catalogs[-1].types, stage.made.type.name: stage.made.type}))
+        made = {stage.made.type.name: stage.made.type for stage in found if stage.made is not None}
+        self._catalog = Catalog({**catalog.types, **made})
         self._pipelines = [[self._pipeline(number) for _ in range(buckets)] for number in range(len(found))]
 
     def _pipeline(self, number: int) -> Pipeline:
-        before = [self._name(number - 1, bucket) for bucket in range(self.buckets)]
-        providers = [INPUT, *before] if number else []
-        return Pipeline(self.stages[number].plan, self._level, self._catalogs[number], providers)
+        read = [self._name(stage, bucket) for stage in self._read(number) for bucket in range(self.buckets)]
+        return Pipeline(self.stages[number].plan, self._level, self._catalog, [INPUT, *read] if number else [])
+
+    def _read(self, number: int) -> list[int]:
+        """The stages that a stage reads."""
+        return [other for other, stage in enumerate(self.stages) if self.stages[number].reads(stage)]
 
     def _name(self, number: int, bucket: int) -> str:
         return f"{number}/{bucket}"
@@ -75,27 +76,33 @@ class Chain:
 
     def step(self, messages: Sequence[Message], rows: Mapping[str, Event], time: Time, high: Time) -> list[pa.Table]:
         """What the last stage says about a batch; ``rows``: what each key stands for, ``high``: h."""
-        said: list[tuple[pa.Table, Time]] = []
+        said: list[list[tuple[pa.Table, Time]]] = []
         for number, pipelines in enumerate(self._pipelines):
             key = key_of(self.stages[number].plan)
             told = []
             for bucket, pipeline in enumerate(pipelines):
-                taken: list[Any] = []
-                if number:
-                    made = self.stages[number - 1].made
-                    assert made is not None
-                    own = [self._own(table, key[made.type.name], bucket) for table, _ in said]
-                    tables = [(self._name(number - 1, each), table) for each, table in enumerate(own)]
-                    taken = list(pipeline.said_elsewhere(tables, made))
-                    taken += [Guarantee(g, self._name(number - 1, n)) for n, (_, g) in enumerate(said) if g > BEGINNING]
+                taken = [
+                    m for other in self._read(number) for m in self._taken(other, said[other], key, bucket, pipeline)
+                ]
                 direct = [m for m in messages if self._is_own(m, rows, key, bucket)]
                 pipeline.heartbeat(high)
                 mine = direct if not number else [replace(m, provider=INPUT) for m in direct]
                 (changes,) = pipeline.step([*taken, *mine], time)
                 told.append((pa.Table.from_batches([changes.to_arrow()]), pipeline.guarantee[0]))
                 self.letters += pipeline.take_dead_letters()
-            said = told
-        return [table for table, _ in said]
+            said.append(told)
+        return [table for table, _ in said[-1]]
+
+    def _taken(
+        self, other: int, said: list[tuple[pa.Table, Time]], key: Mapping[str, str], bucket: int, pipeline: Pipeline
+    ) -> list[Any]:
+        """What a stage has said to a bucket of another, and what its buckets guarantee."""
+        made = self.stages[other].made
+        assert made is not None
+        own = [self._own(table, key[made.type.name], bucket) for table, _ in said]
+        tables = [(self._name(other, number), table) for number, table in enumerate(own)]
+        promised = [Guarantee(g, self._name(other, n)) for n, (_, g) in enumerate(said) if g > BEGINNING]
+        return [*pipeline.said_elsewhere(tables, made), *promised]
 
     def _is_own(self, message: Message, rows: Mapping[str, Event], key: Mapping[str, str], bucket: int) -> bool:
         if isinstance(message, Guarantee):

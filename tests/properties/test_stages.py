@@ -41,6 +41,8 @@ QUERIES = {
     "named twice": "EVENT P WHEN SEQUENCE(A a, B b, 4) WHERE {a.k = b.k} OUTPUT a.s AS s, b.v AS v;"
     "EVENT Q WHEN SEQUENCE(P p, P q, 6) WHERE {p.v = q.v} OUTPUT p.s AS s, q.s AS t",
     "in both": f"EVENT Q WHEN SEQUENCE(SEQUENCE(A a, B b, 4), A c, 6) {INSIDE} OUTPUT a.s AS s",
+    "beside": "EVENT Q WHEN UNLESS(SEQUENCE(A a, B b, 4), UNLESS(C c, D d, 2), 3) "
+    "WHERE {a.k = b.k} AND {c.k = d.k} AND {b.v = c.v} OUTPUT a.s AS s",
     "three": "EVENT Q WHEN UNLESS(SEQUENCE(SEQUENCE(A a, B b, 4), C c, 5), D d, 3) "
     "WHERE {a.k = b.k} AND {b.v = c.v} AND {c.s = d.s} OUTPUT a.s AS s, b.v AS v, c.k AS k",
 }

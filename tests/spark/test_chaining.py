@@ -29,6 +29,10 @@ THREE = (
     "EVENT Q WHEN SEQUENCE(SEQUENCE(SEQUENCE(A a, B b, 9), C c, 9), D d, 9) "
     "WHERE {a.k = b.k} AND {b.v = c.v} AND {c.k = d.k} OUTPUT a.v AS x, c.v AS y"
 )
+BESIDE = (
+    "EVENT Q WHEN UNLESS(SEQUENCE(A a, B b, 9), SEQUENCE(C c, D d, 9), 9) "
+    "WHERE {a.k = b.k} AND {c.k = d.k} AND {b.v = c.v} OUTPUT a.v AS x, b.k AS y"
+)
 
 Row = tuple[str, str, int, int, int, int]
 """Type, ID, Vs, k, v and kind."""
@@ -119,7 +123,7 @@ def said(steps: Sequence[Step], *, times: bool = True) -> list[tuple[Any, ...]]:
     return shown([pa.Table.from_batches([step.said[0].to_arrow()]) for step in steps], said=times)
 
 
-@pytest.mark.parametrize("text", [UNLESS, THREE], ids=["two", "three"])
+@pytest.mark.parametrize("text", [UNLESS, THREE, BESIDE], ids=["two", "three", "beside"])
 @pytest.mark.parametrize("level", ["MIDDLE", "STRONG"])
 def test_stages_say_what_one_bucket_says(text: str, level: str) -> None:
     chain, whole = Chain(planned(text, level)), Chain(planned(text, level, buckets=1))

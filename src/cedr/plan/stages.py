@@ -48,10 +48,14 @@ Keyed = Callable[[Node], str]
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A plan by itself; ``made`` is what the next one takes its rows as."""
+    """A plan by itself; ``made`` is what a later one takes its rows as."""
 
     plan: Query
     made: Made | None = None
+
+    def reads(self, other: Stage) -> bool:
+        """Whether it takes in the rows of another one."""
+        return other.made is not None and other.made in logical.walk(self.plan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +75,9 @@ class Cut:
 
 
 def stages_of(plan: Query, keyed: Keyed) -> tuple[Stage, ...] | NoStages:
-    """A plan as stages of which each has a key, the last one being the rest; each reads the rows of the one before."""
+    """A plan as stages of which each has a key, the last one being the rest; the rows of each go to a later one."""
     reason = next((why for node in logical.walk(plan) if (why := _unsuitable(node))), "")
-    return NoStages(reason) if reason else _chained(plan, keyed, None, 1)
+    return NoStages(reason) if reason else _chained(plan, keyed, 1)
 
 
 def _unsuitable(node: Node) -> str:
@@ -91,21 +95,16 @@ def _unsuitable(node: Node) -> str:
             return ""
 
 
-def _chained(plan: Query, keyed: Keyed, before: Made | None, number: int) -> tuple[Stage, ...] | NoStages:
-    """The fewest stages from here on; the larger operator first where several would do."""
-    reasons, cuts = [], []
-    for operator in _operators(plan):
-        cut = _cut(plan, operator, f"${number}")
-        if isinstance(cut, str):
-            reasons.append(cut)
-        elif before is None or before in logical.walk(cut.inner):
-            cuts.append(cut)
-    keyed_cuts = [cut for cut in cuts if not keyed(cut.inner)]
+def _chained(plan: Query, keyed: Keyed, number: int) -> tuple[Stage, ...] | NoStages:
+    """Stages from here on: two where that is enough; the larger operator first where several would do."""
+    found = [_cut(plan, operator, f"${number}") for operator in _operators(plan)]
+    reasons = [cut for cut in found if isinstance(cut, str)]
+    keyed_cuts = [cut for cut in found if isinstance(cut, Cut) and not keyed(cut.inner)]
     for cut in keyed_cuts:
         if not keyed(cut.rest):
             return Stage(cut.inner, cut.made), Stage(cut.rest)
     for cut in keyed_cuts:
-        further = _chained(cut.rest, keyed, cut.made, number + 1)
+        further = _chained(cut.rest, keyed, number + 1)
         if not isinstance(further, NoStages):
             return Stage(cut.inner, cut.made), *further
     if keyed_cuts:

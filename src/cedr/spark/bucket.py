@@ -134,9 +134,10 @@ class Bucket:
         self.promised = [*self._guarantees(head), *self._silent(head, time)]
         return self._said([*messages, *self.promised], letters, time)
 
-    def _taken(self, said: Sequence[Said]) -> list[Message | EventBatch]:
-        """What the stage before has said.  Reading: R32."""
-        return [] if self.layout.taken is None else [*self.pipeline.said_elsewhere(said, self.layout.taken)]
+    def _taken(self, said: Mapping[int, Sequence[Said]]) -> list[Message | EventBatch]:
+        """What stages before have said.  Reading: R32."""
+        taken = self.layout.taken
+        return [message for stage in said for message in self.pipeline.said_elsewhere(said[stage], taken[stage])]
 
     def _said(self, messages: list[Message | EventBatch], letters: list[DeadLetter], time: Time) -> Step:
         said = self.pipeline.step(messages, time)
@@ -231,24 +232,23 @@ def _keys(rows: pa.Table) -> Any:
     return None if column.null_count == len(column) else column
 
 
-def _arrived(packed: Iterable[Packed]) -> tuple[pa.Table | None, dict[Time | None, Head], list[Said]]:
+def _arrived(packed: Iterable[Packed]) -> tuple[pa.Table | None, dict[Time | None, Head], dict[int, list[Said]]]:
     """The rows of all map tasks in an order that a replay repeats, what holds for each CEDR time, and what was said."""
     ordered = sorted(packed, key=lambda each: (each.task, each.number))
     heads: dict[Time | None, Head] = {}
     for each in ordered:
         for entry in json.loads(each.head):
             heads.setdefault(entry["time"], Head()).add(entry)
-    tables = [unpacked(each.rows) for each in ordered if each.rows]
-    said = [(_said_by(table), table) for table in tables]
-    rows = [table for who, table in said if who is None]
-    told = [each for each in said if each[0] is not None]
-    return pa.concat_tables(rows).combine_chunks() if rows else None, heads, told
-
-
-def _said_by(table: pa.Table) -> str | None:
-    """Which bucket of the stage before has said some rows; None where they are of the input."""
-    found = (table.schema.metadata or {}).get(SAID_BY)
-    return None if found is None else found.decode()
+    tables: list[pa.Table] = []
+    said: dict[int, list[Said]] = {}
+    for table in (unpacked(each.rows) for each in ordered if each.rows):
+        who = (table.schema.metadata or {}).get(SAID_BY)
+        if who is None:
+            tables.append(table)
+        else:
+            stage, provider = json.loads(who)
+            said.setdefault(stage, []).append((provider, table))
+    return pa.concat_tables(tables).combine_chunks() if tables else None, heads, dict(sorted(said.items()))
 
 
 def _by_time(

@@ -1,8 +1,8 @@
 """From one stage to the next: what its buckets have said, h, and guarantees.  All stages have as many buckets.
 
-Readings: R32 (queries compose), R33 and R36 (each bucket is a provider of the next stage, and the smallest guarantee
-counts).  All buckets of a stage hear of h and of the guarantees of all buckets of the stage before, in each batch.
-Rows of the input that a later stage reads go by way of the stages before it, unopened.
+Readings: R32 (queries compose), R33 and R36 (each bucket is a provider of the stage that reads it, and the smallest
+guarantee counts).  All buckets of a stage hear of h and of the guarantees of all buckets that they read, in each batch.
+What a later stage than the next one reads, of the input or of this stage, goes by way of those between, unopened.
 """
 
 from __future__ import annotations
@@ -53,52 +53,59 @@ def parted(arrived: Iterable[Packed]) -> tuple[list[Packed], list[Packed]]:
 
 
 def passed_on(later: Iterable[Packed], layout: Layout) -> Iterator[Handed]:
-    """Rows of the input on their way to a later stage."""
-    tokens = layout.later[0].tokens
+    """What is on its way to a later stage: rows of the input, and of stages that the next one does not read."""
     for each in later:
-        _, stage, token = each.head.split()
-        if int(stage) == layout.stage + 1:
-            yield Handed(int(token), each.task, each.number, "[]", each.rows)
-        else:
-            way = tokens[layout.later[int(stage) - layout.stage - 1].tokens.index(int(token)) % len(tokens)]
-            yield Handed(way, each.task, each.number, onward(int(stage), int(token)), each.rows)
+        _, stage, token, head = each.head.split(" ", 3)
+        yield _sent(layout, int(stage), Handed(int(token), each.task, each.number, head, each.rows))
+
+
+def _sent(layout: Layout, stage: int, row: Handed) -> Handed:
+    """A row to a bucket of some stage: to the next one as it is, to others by way of any bucket of that."""
+    if stage == layout.stage + 1:
+        return row
+    place = layout.later[stage - layout.stage - 1].tokens.index(row.token)
+    way = layout.later[0].tokens
+    return row._replace(token=way[place % len(way)], head=onward(stage, row.token, row.head))
 
 
 def handed_on(bucket: Bucket, step: Step, number: int) -> Iterator[Handed]:
-    """What a step of a bucket is to each bucket of the next stage, also where it said nothing."""
-    layout = bucket.layout
-    assert layout.onward is not None
-    blobs = _blobs(step.said, layout.onward, provider_of(layout.stage, number, layout.buckets))
-    head = json.dumps([_head(bucket, step.time, number)])
-    for index, token in enumerate(layout.onward.tokens):
-        yield Handed(token, number, 0, head, blobs.get(index))
+    """What a step of a bucket is to all buckets of the next stage and of the one that reads it, whatever it said."""
+    layout, to = bucket.layout, bucket.layout.onward
+    assert to is not None
+    who = provider_of(layout.stage, number, layout.buckets)
+    guarantee = bucket.pipeline.guarantee[0]
+    promises = [[who, guarantee]] if guarantee > BEGINNING else []
+    blobs = _blobs(step.said, to, [layout.stage, who])
+    head = json.dumps([{"time": step.time, "highs": [], "promises": promises}])
+    for index, token in enumerate(to.tokens):
+        yield _sent(layout, to.stage, Handed(token, number, 0, head, blobs.get(index)))
+    if not number:  # of the input one bucket tells, since all know the same
+        head = json.dumps([_of_input(bucket, step.time)])
+        for token in layout.later[0].tokens:
+            yield Handed(token, number, 1, head, None)
 
 
-def _head(bucket: Bucket, time: Time, number: int) -> dict[str, Any]:
-    """What all buckets of the next stage must know; of the input one bucket tells, since all know the same."""
+def _of_input(bucket: Bucket, time: Time) -> dict[str, Any]:
+    """h, and what was promised for the input."""
     layout = bucket.layout
+    stages = {provider_of(stage, each, layout.buckets) for stage in layout.taken for each in range(layout.buckets)}
     promises: dict[str, Time] = {}
-    if bucket.pipeline.guarantee[0] > BEGINNING:
-        promises[provider_of(layout.stage, number, layout.buckets)] = bucket.pipeline.guarantee[0]
-    if number:
-        return {"time": time, "highs": [], "promises": [*promises.items()]}
-    before = {provider_of(layout.stage - 1, each, layout.buckets) for each in range(layout.buckets)}
     for promise in bucket.promised:
         who = INPUT if promise.provider is None else promise.provider
-        if who not in before:
+        if who not in stages:
             promises[who] = max(promises.get(who, promise.time), promise.time)
     highs = [[0, None, bucket.high]] if bucket.high > BEGINNING else []
     return {"time": time, "highs": highs, "promises": [*promises.items()]}
 
 
-def _blobs(said: Sequence[Changes], to: Onward, who: str) -> dict[int, bytes]:
+def _blobs(said: Sequence[Changes], to: Onward, who: list[Any]) -> dict[int, bytes]:
     """The rows for each bucket, packed."""
     if not any(changes.inserts + changes.retractions for changes in said):
         return {}
     (changes,) = said
     rows = pa.Table.from_batches([changes.to_arrow(HEADER)])
     rows = rows.select([name for name in rows.column_names if name in HEADER or name in to.made.type.attributes])
-    rows = rows.replace_schema_metadata({SAID_BY: who.encode()})
+    rows = rows.replace_schema_metadata({SAID_BY: json.dumps(who).encode()})
     buckets = buckets_of(rows.column(to.key).combine_chunks(), len(to.tokens))
     order = np.argsort(buckets, kind="stable")
     cuts = np.searchsorted(buckets[order], np.arange(len(to.tokens) + 1)).tolist()
@@ -123,5 +130,5 @@ class HandOn(RunBounded):
             yield row_of(*each)
         for each in handed_on(self._bucket, step, number):
             if each.rows:
-                yield row_of(*each._replace(number=self._number, head="[]"))
+                yield row_of(*each._replace(number=self._number))
         self._number += 1

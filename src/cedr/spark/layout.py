@@ -75,8 +75,9 @@ class FileForm:
 
 @dataclass(frozen=True, slots=True)
 class Onward:
-    """Where the rows of a stage go: to the buckets of the next one, which takes them in as events."""
+    """Where the rows of a stage go: to the buckets of a later one, which takes them in as events."""
 
+    stage: int
     made: Made
     key: str
     """The attribute by which they are split there."""
@@ -126,8 +127,8 @@ class Layout:
     """Its number, where the query is run in several."""
     codes: frozenset[int] | None = None
     """The types of the input that this stage reads; None: all of them."""
-    taken: Made | None = None
-    """What it takes in from the stage before."""
+    taken: Mapping[int, Made] = field(default_factory=dict)
+    """What it takes in from stages before, by their numbers."""
     onward: Onward | None = None
     """Where its rows go; None where they are the result."""
     later: tuple[Later, ...] = ()

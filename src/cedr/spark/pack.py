@@ -41,7 +41,7 @@ SCHEMA: Final = pa.schema(
 
 
 SAID_BY: Final = b"said by"
-"""In the metadata of packed rows: by which bucket of the stage before; without it they are of the input."""
+"""In the metadata of packed rows: by which stage, and by which provider; without it they are of the input."""
 _LEFT: Final = ("cedr", "control", "promise")
 """Columns of which the heads tell, beside those of buckets."""
 
@@ -51,9 +51,9 @@ def bucket_column(stage: int) -> str:
     return "bucket" if stage == 1 else f"bucket{stage}"
 
 
-def onward(stage: int, token: int) -> str:
-    """In place of a head: that the rows go to a bucket of a later stage."""
-    return f"onward {stage} {token}"
+def onward(stage: int, token: int, head: str = "[]") -> str:
+    """Before a head: that it and the rows go to a bucket of a later stage."""
+    return f"onward {stage} {token} {head}"
 
 
 def row_of(token: int, task: int, number: int, head: str, rows: bytes | None) -> Batch:

@@ -7,7 +7,6 @@ one pipeline would say it: otherwise there is one bucket, and the explanation sa
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 from typing import Final
 
 from pyspark.sql import types as st
@@ -15,7 +14,7 @@ from pyspark.sql import types as st
 from cedr.model.level import MIDDLE, STRONG
 from cedr.model.schema import Catalog, DataType
 from cedr.plan.elements import Part
-from cedr.plan.logical import Node
+from cedr.plan.logical import Made, Node
 from cedr.plan.shape import ROW
 from cedr.plan.stages import NoStages, Stage, stages_of
 from cedr.spark.chaining import INPUT, provider_of
@@ -62,7 +61,7 @@ def _unsuitable(layout: Layout, events: Events) -> str:
     """Why a query is not run in stages, whatever its plan is."""
     if layout.recorded or layout.query.as_of is not None:
         return "a recorded history is judged message by message"
-    if len(layout.levels) > 1 or layout.labelled:
+    if len(layout.levels) > 1:
         return "there are several levels"
     if layout.letters:
         return "dead letters are asked for"
@@ -95,16 +94,25 @@ def _why_whole(plan: Node) -> str:
 
 def _checked(stages: tuple[Stage, ...], slots: Slots) -> tuple[Stage, ...] | NoStages:
     """Whether workers can tell where the rows of each stage go."""
-    for stage, following in pairwise(stages):
-        assert stage.made is not None
-        made = stage.made.type
+    for stage in stages[:-1]:
+        made = _made(stage).type
         reserved = sorted(_RESERVED & set(made.attributes))
         if reserved:
             return NoStages(f"{made.name} has an attribute called {reserved[0]}")
-        key = split_of(following.plan, stable_key=False).by[made.name]
+        key = split_of(_reader(stage, stages)[1].plan, stable_key=False).by[made.name]
         if not _hashed(stage, key, made.attributes[key], slots):
             return NoStages(f"{made.name} would be split by {key}, which is neither a whole number nor a text")
     return stages
+
+
+def _made(stage: Stage) -> Made:
+    assert stage.made is not None
+    return stage.made
+
+
+def _reader(stage: Stage, stages: tuple[Stage, ...]) -> tuple[int, Stage]:
+    """Who takes in the rows of a stage, and its number."""
+    return next((number, each) for number, each in enumerate(stages, 1) if each.reads(stage))
 
 
 def _hashed(stage: Stage, key: str, of: DataType, slots: Slots) -> bool:
@@ -127,11 +135,15 @@ def _layouts(layout: Layout, stages: tuple[Stage, ...], splits: tuple[Split, ...
     later = [Later(each, own) for each in codes]
     shown = "; ".join(f"{number} by {split}" for number, split in enumerate(splits, 1))
     fixed = {"the number of buckets": str(buckets), "the stages": shown, "the level": layout.levels[0].name}
-    made = [stage.made for stage in stages]
     found: list[Layout] = []
     for number, (stage, split) in enumerate(zip(stages, splits, strict=True), 1):
-        known = {each.type.name: each.type for each in made[: number - 1] if each is not None}
-        base = layout if number == 1 else _following(layout, number, buckets)
+        taken = {place: _made(each) for place, each in enumerate(stages, 1) if stage.reads(each)}
+        known = {made.type.name: made.type for made in taken.values()}
+        base = layout if number == 1 else _following(layout, tuple(taken), buckets)
+        onward = None
+        if stage.made is not None:
+            reader, _ = _reader(stage, stages)
+            onward = Onward(reader, stage.made, splits[reader - 1].by[stage.made.type.name], own)
         found.append(
             replace(
                 base,
@@ -142,22 +154,16 @@ def _layouts(layout: Layout, stages: tuple[Stage, ...], splits: tuple[Split, ...
                 fingerprint={**layout.fingerprint, **fixed, "the key": str(split)},
                 stage=number,
                 codes=codes[number - 1],
-                onward=_onward(stage, splits[number:], own),
-                taken=None if number == 1 else made[number - 2],
+                onward=onward,
+                taken=taken,
                 later=tuple(later[number:]),
             )
         )
     return tuple(found)
 
 
-def _onward(stage: Stage, following: tuple[Split, ...], own: tuple[int, ...]) -> Onward | None:
-    if stage.made is None:
-        return None
-    return Onward(stage.made, following[0].by[stage.made.type.name], own)
-
-
-def _following(layout: Layout, number: int, buckets: int) -> Layout:
-    """The buckets of the stage before are providers; what bounds on disorder and silence promise, the first tells."""
-    before = tuple(provider_of(number - 1, each, buckets) for each in range(buckets))
+def _following(layout: Layout, taken: tuple[int, ...], buckets: int) -> Layout:
+    """Providers are the buckets of stages that are read; what disorder and silence promise the first stage tells."""
+    before = tuple(provider_of(stage, each, buckets) for stage in taken for each in range(buckets))
     sources = tuple(SourceLayout(source.provider or INPUT, None, None) for source in layout.sources)
     return replace(layout, providers=(*before, *(layout.providers or (INPUT,))), sources=sources)
