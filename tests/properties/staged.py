@@ -39,8 +39,10 @@ def key_of(plan: Node) -> dict[str, str]:
 class Chain:
     """All stages of a plan, each with some buckets."""
 
-    def __init__(self, plan: Query, level: ConsistencyLevel, catalog: Catalog, buckets: int) -> None:
-        found = stages_of(plan, keyed)
+    def __init__(
+        self, plan: Query, level: ConsistencyLevel, catalog: Catalog, buckets: int, revisable: int = 0
+    ) -> None:
+        found = stages_of(plan, keyed, revisable)
         assert not isinstance(found, NoStages), found.reason
         self.stages: tuple[Stage, ...] = found
         self.buckets = buckets

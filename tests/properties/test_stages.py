@@ -13,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cedr.consistency.pipeline import Pipeline
-from cedr.model.event import Event, primitive_contributors
+from cedr.model.event import Event, Payload, primitive_contributors
 from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
+from cedr.model.schema import Catalog
 from cedr.model.stream import Guarantee, Insert, Message, Retract
+from cedr.model.time import FOREVER
 from cedr.plan.compile import compile_text
 from cedr.plan.logical import Query
 from cedr.semantics.evaluate import evaluate
@@ -24,6 +26,7 @@ from cedr.testing.histories import History, tables_of
 from tests.properties.staged import Chain, shown
 
 CATALOG = some.small_catalog("A", "B", "C", "D")
+REVISABLE = some.small_catalog("A", "B", "C", "D", revisable=FOREVER)
 INSIDE = "WHERE {a.k = b.k} AND {b.v = c.v}"
 QUERIES = {
     "unless": f"EVENT Q WHEN UNLESS(SEQUENCE(A a, B b, 4), C c, 3) {INSIDE} OUTPUT a.s AS s, b.Vs AS t",
@@ -48,8 +51,8 @@ QUERIES = {
 }
 
 
-def plan_of(name: str) -> Query:
-    return compile_text(QUERIES[name], CATALOG).queries["Q"].plan
+def plan_of(name: str, catalog: Catalog = CATALOG) -> Query:
+    return compile_text(QUERIES[name], catalog).queries["Q"].plan
 
 
 def stated_at_once(history: History) -> History:
@@ -123,6 +126,31 @@ def test_stages_end_with_what_the_plan_means(name: str, story: Story) -> None:
     plan = plan_of(name)
     found = shown(compare(plan, STRONG, story, 2, -1), said=False)
     assert sorted(row[1:8] for row in found) == sorted(map(_row, evaluate(plan, tables_of(story[0]))))
+
+
+def with_stable_keys(history: History) -> History:
+    """All versions of an event have the k and the v of one of them: by these the plans are split."""
+    known: dict[tuple[str, str], Payload] = {}
+    found = []
+    for row in history:
+        first = known.setdefault(row.reference, row.payload)
+        found.append(replace(row, payload=Payload({**row.payload, "k": first["k"], "v": first["v"]})))
+    return tuple(found)
+
+
+REVISED = some.revised_histories(REVISABLE, min_size=4, max_size=8, max_time=7).map(with_stable_keys)
+
+
+@given(st.sampled_from([name for name in QUERIES if name != "three"]), REVISED, BUCKETS)
+def test_a_bounded_history_may_have_versions(name: str, history: History, buckets: int) -> None:
+    """R9, R10: once nothing more can come, the table of the oracle: also of events that were modified."""
+    plan = plan_of(name, REVISABLE)
+    messages = [*some.messages_of(history), Guarantee(FOREVER - 1)]
+    rows = {m.lineage_key: m.event for m in messages if isinstance(m, Insert)}
+    chain = Chain(plan, STRONG, REVISABLE, buckets, FOREVER)
+    found = shown(chain.step(messages, rows, 1, FOREVER - 1), said=False)
+    assert sorted(row[1:8] for row in found) == sorted(map(_row, evaluate(plan, tables_of(history))))
+    assert not chain.letters
 
 
 def _row(event: Event) -> tuple[object, ...]:

@@ -60,7 +60,7 @@ BATCHES: list[list[Row]] = [
 
 
 def planned(text: str, level: str = "MIDDLE", buckets: int = 3, changes: bool = True, **source: Any) -> Planned:
-    header = {"time": None, "id": None, "type": None}
+    header = source.pop("header", {"time": None, "id": None, "type": None})
     given = EventSource(None, None, header, {"time": st.LongType()}, {"k": st.LongType(), "v": st.LongType()}, **source)
     events = Events((given,))
     found = plan(text, events, Options(level, None, None, (), buckets, changes=changes, letters=False))
@@ -165,7 +165,8 @@ def test_a_checkpoint_knows_of_the_stages() -> None:
         assert of.fingerprint["the level"] == "MIDDLE"
 
 
-REASONS = {
+REASONS: dict[str, dict[str, Any]] = {
+    "events may have several versions": {"header": {"time": None, "id": None, "type": None, "occurrence_start": None}},
     "the level WEAK waits or forgets": {"level": "WEAK"},
     "not all sources have providers that were announced": {"provider": "plant 1"},
 }
@@ -173,7 +174,7 @@ REASONS = {
 
 @pytest.mark.parametrize("reason", REASONS)
 def test_what_is_not_certain_is_not_run_in_stages(reason: str) -> None:
-    of = planned(UNLESS, **REASONS[reason])  # type: ignore[arg-type]
+    of = planned(UNLESS, **REASONS[reason])
     assert not of.stages
     assert of.layout.buckets == 1
     assert f"; not in stages: {reason}" in of.layout.key

@@ -74,10 +74,13 @@ class Cut:
     rest: Query
 
 
-def stages_of(plan: Query, keyed: Keyed) -> tuple[Stage, ...] | NoStages:
-    """A plan as stages of which each has a key, the last one being the rest; the rows of each go to a later one."""
+def stages_of(plan: Query, keyed: Keyed, revisable: int = 0) -> tuple[Stage, ...] | NoStages:
+    """A plan as stages of which each has a key, the last one being the rest; the rows of each go to a later one.
+
+    ``revisable``: how long after its Vs a row may still get versions, as an event of the stage that reads it (R37).
+    """
     reason = next((why for node in logical.walk(plan) if (why := _unsuitable(node))), "")
-    return NoStages(reason) if reason else _chained(plan, keyed, 1)
+    return NoStages(reason) if reason else _chained(plan, keyed, revisable, 1)
 
 
 def _unsuitable(node: Node) -> str:
@@ -95,16 +98,16 @@ def _unsuitable(node: Node) -> str:
             return ""
 
 
-def _chained(plan: Query, keyed: Keyed, number: int) -> tuple[Stage, ...] | NoStages:
+def _chained(plan: Query, keyed: Keyed, revisable: int, number: int) -> tuple[Stage, ...] | NoStages:
     """Stages from here on: two where that is enough; the larger operator first where several would do."""
-    found = [_cut(plan, operator, f"${number}") for operator in _operators(plan)]
+    found = [_cut(plan, operator, f"${number}", revisable) for operator in _operators(plan)]
     reasons = [cut for cut in found if isinstance(cut, str)]
     keyed_cuts = [cut for cut in found if isinstance(cut, Cut) and not keyed(cut.inner)]
     for cut in keyed_cuts:
         if not keyed(cut.rest):
             return Stage(cut.inner, cut.made), Stage(cut.rest)
     for cut in keyed_cuts:
-        further = _chained(cut.rest, keyed, number + 1)
+        further = _chained(cut.rest, keyed, revisable, number + 1)
         if not isinstance(further, NoStages):
             return Stage(cut.inner, cut.made), *further
     if keyed_cuts:
@@ -124,12 +127,12 @@ def _operators(node: Node, *, top: bool = True) -> Iterator[Node]:
 # -- one cut ----------------------------------------------------------------------------------------------------------
 
 
-def _cut(plan: Query, operator: Node, variable: str) -> Cut | str:
+def _cut(plan: Query, operator: Node, variable: str, revisable: int) -> Cut | str:
     """A plan cut above an operator; or why not."""
     reason = _uncertain(operator) or _asked_inside(plan, operator)
     if reason:
         return reason
-    carried = _Carried(variable, possible(operator), _called(plan, operator))
+    carried = _Carried(variable, possible(operator), _called(plan, operator), revisable)
     rest = _above(plan, operator, carried.asking)
     return carried.fault or carried.cut(operator, rest)
 
@@ -208,6 +211,7 @@ class _Carried:
     variable: str
     names: frozenset[str]
     called: frozenset[str]
+    revisable: int
     asked: dict[str, Expression] = field(default_factory=dict)
     types: dict[str, DataType] = field(default_factory=dict)
     read: set[str] = field(default_factory=set)
@@ -246,7 +250,7 @@ class _Carried:
         own = {name: of for name, of in attributes_of(operator).items() if name in self.read}
         hidden = tuple(Column(name, expression, self.types[name]) for name, expression in self.asked.items())
         made = Made(
-            EventType(stream, own | self.types),
+            EventType(stream, own | self.types, self.revisable),
             contributors=contributors,
             scope=scope(operator) or 0,
             lifetime=lifetime(operator),

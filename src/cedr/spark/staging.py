@@ -13,6 +13,7 @@ from pyspark.sql import types as st
 
 from cedr.model.level import MIDDLE, STRONG
 from cedr.model.schema import Catalog, DataType
+from cedr.model.time import FOREVER
 from cedr.plan.elements import Part
 from cedr.plan.logical import Made, Node
 from cedr.plan.shape import ROW
@@ -41,13 +42,15 @@ def staged(planned: Planned, events: Events, buckets: int, *, streaming: bool, c
         bounded = "" if streaming else "the history of a bounded query is asked for"
         switched = "its level may be switched" if controlled else ""
         reason = bounded or switched or _unsuitable_stream(planned.layout, events)
-    found = NoStages(reason) if reason else stages_of(planned.layout.query.plan, _why_whole)
+    versions = _versions(planned.layout, events)
+    plan = planned.layout.query.plan
+    found = NoStages(reason) if reason else stages_of(plan, _why_whole, FOREVER if versions else 0)
     if not isinstance(found, NoStages):
-        found = _checked(found, planned.slots)
+        found = _checked(found, planned.slots, versions=versions)
     if isinstance(found, NoStages):
         layout = replace(planned.layout, key=f"{planned.layout.key}; not in stages: {found.reason}")
         return replace(planned, layout=layout)
-    splits = tuple(split_of(stage.plan, stable_key=False) for stage in found)
+    splits = tuple(split_of(stage.plan, stable_key=True) for stage in found)
     layouts = _layouts(planned.layout, found, splits, buckets)
     key = f"in {len(layouts)} stages of {buckets} buckets"
     layout = replace(planned.layout, key=key, tokens=layouts[0].tokens)
@@ -65,11 +68,19 @@ def _unsuitable(layout: Layout, events: Events) -> str:
         return "there are several levels"
     if layout.letters:
         return "dead letters are asked for"
-    if any(part in source.header for source in events.sources for part in ("occurrence_start", "occurrence_end")):
+    if _versions(layout, events) and layout.changes:
         return "events may have several versions"
-    if any(of.revisable for of in layout.types):
-        return "an event type is REVISABLE"
+    if _versions(layout, events) and not all(source.stable_key for source in events.sources):
+        return "a version of an event may have another key (see stable_key=)"
     return ""
+
+
+def _versions(layout: Layout, events: Events) -> bool:
+    """Whether events may have several versions, or be stated before or after they happen.  Readings: R4, R9."""
+    clocks = ("occurrence_start", "occurrence_end")
+    return any(of.revisable for of in layout.types) or any(
+        part in source.header for source in events.sources for part in clocks
+    )
 
 
 def _unsuitable_stream(layout: Layout, events: Events) -> str:
@@ -88,20 +99,24 @@ def _unsuitable_stream(layout: Layout, events: Events) -> str:
 
 def _why_whole(plan: Node) -> str:
     """Why a stage cannot be split; empty where it can."""
-    found = split_of(plan, stable_key=False)
+    found = split_of(plan, stable_key=True)
     return found.whole or ("" if found.by else "each event stands for itself")
 
 
-def _checked(stages: tuple[Stage, ...], slots: Slots) -> tuple[Stage, ...] | NoStages:
-    """Whether workers can tell where the rows of each stage go."""
+def _checked(stages: tuple[Stage, ...], slots: Slots, *, versions: bool) -> tuple[Stage, ...] | NoStages:
+    """Whether workers can tell where the rows of each stage go; with versions, whether all of an event's go there."""
     for stage in stages[:-1]:
         made = _made(stage).type
         reserved = sorted(_RESERVED & set(made.attributes))
         if reserved:
             return NoStages(f"{made.name} has an attribute called {reserved[0]}")
-        key = split_of(_reader(stage, stages)[1].plan, stable_key=False).by[made.name]
-        if not _hashed(stage, key, made.attributes[key], slots):
+        key = split_of(_reader(stage, stages)[1].plan, stable_key=True).by[made.name]
+        kinds = _columns(stage, key, slots)
+        hashed = _HASHED.get(made.attributes[key], ())
+        if not hashed or not all(isinstance(kind, hashed) for kind in kinds):
             return NoStages(f"{made.name} would be split by {key}, which is neither a whole number nor a text")
+        if versions and not kinds:
+            return NoStages(f"{made.name} would be split by {key}, which is no column of the input, nor stable as such")
     return stages
 
 
@@ -115,13 +130,12 @@ def _reader(stage: Stage, stages: tuple[Stage, ...]) -> tuple[int, Stage]:
     return next((number, each) for number, each in enumerate(stages, 1) if each.reads(stage))
 
 
-def _hashed(stage: Stage, key: str, of: DataType, slots: Slots) -> bool:
-    """Whether a key is a whole number or a text, and so is the column of the input that it comes from, if it does."""
+def _columns(stage: Stage, key: str, slots: Slots) -> list[st.DataType]:
+    """The types of the columns of the input that an attribute of a stage's rows comes from."""
     top = Part.of(stage.plan)
     leaves = {leaf.path: leaf.type.name for leaf in top.leaves()}
-    elements = top.resolve(ROW, key)
-    kinds = [slots.types[slot] for path, name in elements if (slot := slots.of.get((leaves[path], name))) is not None]
-    return of in _HASHED and all(isinstance(kind, _HASHED[of]) for kind in kinds)
+    places = [slots.of.get((leaves[path], name)) for path, name in top.resolve(ROW, key)]
+    return [slots.types[place] for place in places if place is not None]
 
 
 # -- how --------------------------------------------------------------------------------------------------------------
