@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from cedr.consistency.batch import EventBatch
@@ -117,6 +118,17 @@ class Arrivals:
     def known(self, stream: str) -> int:
         """How many events of a stream are known."""
         return self.ledger.source(stream).events
+
+    def knows(self, stream: str, ids: pa.Array | pa.ChunkedArray) -> Mask:
+        """Which events of a stream are known, by their IDs."""
+        names = TextIds()
+        names.extend(ids)
+        return self.ledger.source(stream).find(names) >= 0
+
+    def uses_key(self, stream: str, id_: str, key: str) -> bool:
+        """Whether a row of an event stands, or stood, under a key that is not the default one."""
+        story = self.ledger.source(stream).stories.get(id_)
+        return story is not None and key in story.lineages
 
     @property
     def nbytes(self) -> int:

@@ -32,6 +32,7 @@ class EventBatch:
 
     Times are integers, or timestamps and dates, which count in microseconds (R1).  What is left out, or NULL, gets its
     default: Ve = Oe = FOREVER, Os = Vs, K made of stream, ID and Os.  A row without ID or time is a dead letter.
+    ``rt`` is for rows that are composites and were made elsewhere; otherwise Rt = Vs.
 
     >>> batch = EventBatch("A", ["a", None], [5, 7], payload={"x": [1, 2]})
     >>> len(batch), batch.inserts(np.array([0]))[0].lineage_key, batch.fault(1).code
@@ -47,6 +48,7 @@ class EventBatch:
         "os",
         "payload",
         "provider",
+        "rt",
         "stream",
         "unfit",
         "ve",
@@ -66,6 +68,7 @@ class EventBatch:
         keys: Array = None,
         payload: Mapping[str, Array] | None = None,
         provider: str | None = None,
+        rt: Array = None,
     ) -> None:
         self.stream = stream
         self.provider = provider
@@ -76,6 +79,7 @@ class EventBatch:
         self.os = _times_or(os, "os", self.vs)
         self.closes = oe is not None
         self.oe = _times_or(oe, "oe", always)
+        self.rt = None if rt is None else _times_or(rt, "rt", self.vs)
         self.keys = None if keys is None else _texts(keys, "keys")
         self.payload = {name: _whole(column) for name, column in (payload or {}).items()}
         self.unfit: Mask | None = _either(self.without_time, _nulls(self.ids))
@@ -83,6 +87,8 @@ class EventBatch:
         columns = {"id": self.ids, "ve": self.ve, "os": self.os, "oe": self.oe, **self.payload}
         if self.keys is not None:
             columns["keys"] = self.keys
+        if self.rt is not None:
+            columns["rt"] = self.rt
         for name, column in columns.items():
             if len(column) != len(self.vs):
                 primary = f'column "{name}" has {len(column)} rows, the times have {len(self.vs)}'
@@ -130,10 +136,11 @@ class EventBatch:
         chosen = np.arange(len(self), dtype=np.int64) if rows is None else rows
         ids = self.ids.take(pa.array(chosen)).to_pylist()
         keys = [None] * len(chosen) if self.keys is None else self.keys.take(pa.array(chosen)).to_pylist()
-        times = (column[chosen].tolist() for column in (self.vs, self.ve, self.os, self.oe))
+        roots = self.vs if self.rt is None else self.rt
+        times = (column[chosen].tolist() for column in (self.vs, self.ve, self.os, self.oe, roots))
         made: list[Insert] = []
-        for id_, key, payload, vs, ve, os, oe in zip(ids, keys, self._payloads(chosen), *times, strict=True):
-            event = Event(self.stream, id_ or "", vs, ve, os, oe, vs, (), payload)
+        for id_, key, payload, vs, ve, os, oe, rt in zip(ids, keys, self._payloads(chosen), *times, strict=True):
+            event = Event(self.stream, id_ or "", vs, ve, os, oe, rt, (), payload)
             made.append(Insert(event, default_key(event) if key is None else key, self.provider))
         return made
 

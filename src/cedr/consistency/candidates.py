@@ -98,7 +98,7 @@ def _default_keys(batch: EventBatch) -> Mask:
 def rows_of_batch(batch: EventBatch, first: int, code: int) -> PlainRows:
     """A batch as columns."""
     positions = range(first, first + len(batch))
-    return PlainRows(batch.ids, batch.vs, batch.ve, batch.os, batch.payload, positions, code)
+    return PlainRows(batch.ids, batch.vs, batch.ve, batch.os, batch.payload, positions, code, batch.rt)
 
 
 def taken(rows: PlainRows, chosen: Mask) -> PlainRows:
@@ -118,4 +118,5 @@ def taken(rows: PlainRows, chosen: Mask) -> PlainRows:
     times = (rows.vs[places], rows.ve[places], rows.os[places])
     at = rows.positions
     positions = places + at.start if isinstance(at, range) else at[places]
-    return PlainRows(ids, *times, of_rows, positions, codes)
+    rt = None if rows.rt is None else rows.rt[places]
+    return PlainRows(ids, *times, of_rows, positions, codes, rt)

@@ -15,6 +15,7 @@ from cedr.consistency.changes import Changes
 from cedr.consistency.clock import Clock
 from cedr.consistency.compaction import Compaction
 from cedr.consistency.encoding import as_bytes, from_bytes
+from cedr.consistency.handing_on import Said, messages_of
 from cedr.consistency.measures import Measures
 from cedr.consistency.monitor import Monitor
 from cedr.consistency.stretches import stretches
@@ -24,7 +25,7 @@ from cedr.model.level import STRONG, ConsistencyLevel
 from cedr.model.schema import Catalog
 from cedr.model.stream import Message
 from cedr.model.time import FOREVER, Time
-from cedr.plan.logical import Node
+from cedr.plan.logical import Made, Node
 from cedr.plan.reads import reads_of
 from cedr.runtime.memory import keep_freed_memory
 
@@ -117,6 +118,10 @@ class Pipeline:
         ledger = self._arrivals.ledger
         ledger.lateness.together = ledger.high
         ledger.high = max(ledger.high, high)
+
+    def said_elsewhere(self, said: Sequence[Said], made: Made) -> Sequence[Message | EventBatch]:
+        """What other pipelines said in one step, as messages for the next one here.  Reading: R32."""
+        return messages_of(said, made, self._arrivals)
 
     def compact(self) -> None:
         """Drop from the tables what nobody holds; done now and then by itself."""

@@ -24,7 +24,7 @@ Mask = NDArray[np.bool_]
 
 _ENOUGH: Final = 32_768
 """A segment of so many rows is not written together with others."""
-_HEADER: Final = ("id", "vs", "ve", "os", "serial", "position", "provider")
+_HEADER: Final = ("id", "vs", "ve", "os", "rt", "serial", "position", "provider")
 _BESIDE: Final = {"os": "vs", "ve": None, "position": "serial", "provider": None}
 """Most events begin to be known when they begin to hold, have no end, and came in the order of their numbers."""
 _SAID: Final = b"cedr"
@@ -125,6 +125,8 @@ class RowSegments:
 def _written(source: Source, rows: Rows) -> bytes:
     table = source.table
     header = {name: column.view[rows] for name, column in (("vs", table.vs), ("ve", table.ve), ("os", table.os))}
+    if not table.rt.implicit:
+        header["rt"] = table.rt.view[rows]
     for name, place in (("serial", source.serial), ("position", source.position), ("provider", source.provider)):
         header[name] = place.at(rows)
     said = _distances(header)
@@ -201,7 +203,8 @@ def _read(table: pa.Table) -> PlainRows:
     values = {name[1:]: _whole(table.column(name)) for name in table.column_names if name[0] == _VALUE}
     written = {name[1:]: _whole(table.column(name)) for name in table.column_names if name[0] == _JSON}
     payload = _payloads(table.num_rows, values, written) if written else values
-    return PlainRows(ids, vs, ve, os, payload, positions, providers)
+    rt = table.column("rt").to_numpy() if "rt" in table.column_names else None
+    return PlainRows(ids, vs, ve, os, payload, positions, providers, rt)
 
 
 def _payloads(n: int, values: Mapping[str, Any], written: Mapping[str, Any]) -> list[Payload]:

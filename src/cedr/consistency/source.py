@@ -44,7 +44,7 @@ Attributes = frozenset[str] | None
 
 
 class PlainRows(NamedTuple):
-    """Plain events as columns: Oe = FOREVER, Rt = Vs."""
+    """Plain events as columns: Oe = FOREVER, and Rt = Vs unless it is given."""
 
     ids: Any
     vs: Rows
@@ -53,12 +53,14 @@ class PlainRows(NamedTuple):
     payload: Mapping[str, Any] | Sequence[Payload]
     positions: Rows | range
     providers: int | NDArray[np.int32]
+    rt: Rows | None = None
 
     @property
     def header(self) -> Header:
         """The header of the rows."""
         open_ = np.broadcast_to(np.int64(FOREVER), len(self.vs))
-        return Header(self.vs, self.ve, self.os, open_, self.vs, np.broadcast_to(np.True_, len(self.vs)))
+        rt = self.vs if self.rt is None else self.rt
+        return Header(self.vs, self.ve, self.os, open_, rt, np.broadcast_to(np.True_, len(self.vs)))
 
 
 class Source:

@@ -27,6 +27,7 @@ from cedr.plan.logical import (
     Distinct,
     GroupBy,
     Join,
+    Made,
     Node,
     Not,
     Pattern,
@@ -114,6 +115,8 @@ def scope(node: Node) -> int | None:
     below = [found for part in inputs(node) if (found := scope(part)) is not None]
     own = own_scope(node)
     match node:
+        case Made():
+            return node.scope
         case Not():
             return plus(own or 0, scope(node.negated) or 0)
         case CancelWhen():

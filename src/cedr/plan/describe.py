@@ -18,6 +18,7 @@ from cedr.plan.logical import Node, Parameter
 
 WORDS: dict[type[Node], str] = {
     logical.Source: "TYPE",
+    logical.Made: "TYPE",
     logical.Query: "EVENT",
     logical.Rename: "AS",
     logical.Sequence: "SEQUENCE",

@@ -22,6 +22,7 @@ from cedr.plan.logical import (
     Distinct,
     GroupBy,
     Join,
+    Made,
     Node,
     Rename,
     Sequence,
@@ -46,6 +47,8 @@ def lifetime(node: Node) -> int:
             return node.scope
         case Any():
             return 1
+        case Made():
+            return node.lifetime
         case Source() | SetValid() | GroupBy() | Distinct() | Coalesce() | Session():
             return FOREVER
         case AlterLifetime():
@@ -90,6 +93,8 @@ def _longest_hopping(duration: Expression, span: Binary, one: Literal, own: froz
 def open_end(node: Node) -> bool:
     """Whether the Ve of a row may still be shortened after the row was said.  Readings: R3, R33."""
     match node:
+        case Made():
+            return False
         case Source() | GroupBy() | Distinct() | Difference() | Coalesce() | Session() | Join(kind=JoinKind.ANTI):
             return True
         case Sequence() | All() | AtLeast() | Any() | AtMost() | SlidingCount() | Unless() | UnlessNth():

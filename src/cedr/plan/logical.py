@@ -40,6 +40,27 @@ class Source(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Contributor:
+    """An event that a row from elsewhere is made of: its stream, and the attributes that carry its ID and its Vs."""
+
+    stream: str
+    id: str
+    start: str
+
+
+@dataclass(frozen=True, slots=True)
+class Made(Source):
+    """Rows of another plan, taken in as events: they bring their own Rt and contributors.  Readings: R2, R8, R32.
+
+    ``scope`` and ``lifetime`` are those of the operator that made them: how far back Rt may lie, how long rows live.
+    """
+
+    contributors: tuple[Contributor, ...] = ()
+    scope: int = 0
+    lifetime: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Query(Node):
     """The output of a named query, as an event type that others use.  Reading: R32."""
 

@@ -22,6 +22,7 @@ from cedr.plan.walk import map_inputs
 from cedr.runtime.at_least import AtLeast
 from cedr.runtime.at_most import AtMost
 from cedr.runtime.cancel_when import CancelWhen
+from cedr.runtime.carried import source_relation
 from cedr.runtime.codes import Codes
 from cedr.runtime.expressions import Conjuncts
 from cedr.runtime.grouping import Side, Tuples, coded, key_of, nulls_matter
@@ -95,7 +96,7 @@ class Dataflow:
 
     def _stage(self, node: Node) -> Stage:
         if isinstance(node, logical.Source):
-            return Stage(node, [], Relation(self._sources(node.type.name), node.type.name))
+            return Stage(node, [], source_relation(node, self._sources(node.type.name)))
         if isinstance(node, logical.Rename):
             below = self._build(node.input)
             return Stage(node, [below], below.relation.renamed(node.variable))

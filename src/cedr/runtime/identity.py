@@ -182,12 +182,42 @@ class MadeIds:
         return ranks
 
 
+class GivenIds:
+    """IDs that stand somewhere else: ``texts`` gives those of some rows as Arrow strings, of row -1 NULL."""
+
+    __slots__ = ("texts",)
+
+    def __init__(self, texts: Callable[[Rows], pa.Array]) -> None:
+        self.texts = texts
+
+    def digests(self, rows: Rows) -> Digests:
+        """The digests of these rows' IDs, as parts of other IDs."""
+        return self._known(rows).digests(np.arange(len(rows)))
+
+    def values(self, rows: Rows) -> list[str]:
+        """The IDs of these rows."""
+        found: list[str] = self.texts(rows).to_pylist()
+        return found
+
+    def ranks(self, rows: Rows) -> Rows:
+        """The rank of each row's ID among those of these rows, from 0, equal ones equal; in code point order."""
+        return self._known(rows).ranks(np.arange(len(rows)))
+
+    def _known(self, rows: Rows) -> TextIds:
+        ids = TextIds()
+        ids.extend(self.texts(rows))
+        return ids
+
+
 class Recipe(NamedTuple):
     """What the IDs of composites are made of: the operator's place, then stream and ID of one event after the other."""
 
     place: str
     streams: Sequence[tuple[int, int]]
     ids: Sequence[TextIds]
+
+
+Ids = TextIds | MadeIds | GivenIds
 
 
 class Making:
@@ -210,7 +240,7 @@ class Making:
         self._high, self._low = np.full(rows, start_high, np.uint64), np.full(rows, start_low, np.uint64)
         self._parts = 1
 
-    def take_in(self, stream: tuple[int, int], ids: TextIds | MadeIds, rows: Rows) -> None:
+    def take_in(self, stream: tuple[int, int], ids: Ids, rows: Rows) -> None:
         """The next contributor of every row: the digest of its stream, and where its ID is."""
         of_stream = np.array(stream, np.uint64)
         if isinstance(ids, TextIds):

@@ -12,11 +12,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from cedr.expression.tree import HeaderField
 from cedr.model.event import Event
 from cedr.runtime import naming
 from cedr.runtime.identity import MadeIds, Recipe, TextIds
 from cedr.runtime.relation import Hop, Reached, Relation
-from cedr.runtime.table import Rows, picked
+from cedr.runtime.table import Rows
 
 _FEW = 8
 """Up to so many contributors are gathered at once."""
@@ -90,8 +91,10 @@ class Names:
 
     def _together(self) -> bool:
         """Whether all contributors are events that are there, in the order of time."""
-        events = len(self._leaves) <= _FEW and all(isinstance(ids, TextIds) for ids in self._holders)
-        return events and _in_order(self._relation)
+        return all(isinstance(ids, TextIds) for ids in self._holders) and self._ordered()
+
+    def _ordered(self) -> bool:
+        return len(self._leaves) <= _FEW and _in_order(self._relation)
 
     def contributors(self) -> pa.Array:
         """The primitive contributors as lists of (type, id), by time within a row."""
@@ -103,7 +106,9 @@ class Names:
             if texts is None:
                 texts = naming.contributors([ids for ids in self._holders if isinstance(ids, TextIds)], self._rows)
         else:
-            taken, ends = _by_time(leaves, [self._reached.along(hops) for hops, _ in self._leaves])
+            taken, ends = _by_time(
+                leaves, [self._reached.along(hops) for hops, _ in self._leaves], in_order=self._ordered()
+            )
             offsets = ends.astype(np.int32)
             every = pa.concat_arrays([ids.texts(at) for ids, at in zip(self._holders, self._rows, strict=True)])
             which, texts = (taken // max(n, 1)).astype(np.int8), every.take(pa.array(taken))
@@ -127,12 +132,17 @@ _ALIKE: dict[int, tuple[NDArray[np.int8], NDArray[np.int32]]] = {}
 _KEPT = 1 << 20
 
 
-def _by_time(leaves: list[Relation], reached: list[Rows]) -> tuple[Rows, Rows]:
-    """Places of the contributors that are there, by time within each row, and where each row's begin."""
+def _by_time(leaves: list[Relation], reached: list[Rows], *, in_order: bool) -> tuple[Rows, Rows]:
+    """Places of the contributors that are there, by time within each row, and where each row's begin.
+
+    ``in_order``: pattern order is taken to be the order of time.
+    """
     n = len(reached[0])
     order: Rows = np.arange(len(leaves))[None, :] * n + np.arange(n)[:, None]
+    if in_order:
+        return order.reshape(-1), np.arange(n + 1) * len(leaves)
     present = np.stack([at >= 0 for at in reached], axis=1)
-    times = np.stack([picked(leaf.table.vs, at) for leaf, at in zip(leaves, reached, strict=True)], axis=1)
+    times = np.stack([leaf.times(HeaderField.VS, at) for leaf, at in zip(leaves, reached, strict=True)], axis=1)
     in_time = np.argsort(np.where(present, times, np.iinfo(np.int64).max), axis=1, kind="stable")
     there = np.take_along_axis(present, in_time, axis=1)
     offsets: Rows = np.append(0, np.cumsum(there.sum(axis=1)))

@@ -18,7 +18,7 @@ from cedr.expression.tree import HeaderField
 from cedr.model.event import Payload
 from cedr.model.identity import digest
 from cedr.runtime import gather_kernels as kernels
-from cedr.runtime.identity import MadeIds, TextIds
+from cedr.runtime.identity import Ids
 from cedr.runtime.runs import together
 from cedr.runtime.table import Header, Mask, Rows, Table, picked
 from cedr.runtime.vector import Vector
@@ -109,15 +109,15 @@ class Relation:
         ids, at = self._ids(rows)
         return ids.ranks(at)
 
-    def ids(self, rows: Rows) -> tuple[TextIds | MadeIds, Rows]:
+    def ids(self, rows: Rows) -> tuple[Ids, Rows]:
         """Where the rows' IDs are."""
         return self._ids(rows)
 
-    def _ids(self, rows: Rows) -> tuple[TextIds | MadeIds, Rows]:
+    def _ids(self, rows: Rows) -> tuple[Ids, Rows]:
         return self.id_holder, follow(self.identity, rows)
 
     @property
-    def id_holder(self) -> TextIds | MadeIds:
+    def id_holder(self) -> Ids:
         """Where the IDs are, of the rows that one reaches along ``identity``."""
         ids = self.identity_table.ids
         assert ids is not None

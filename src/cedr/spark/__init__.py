@@ -8,6 +8,7 @@ Paper: Section 5, Figure 7, once for each bucket of keys.  Spark distributes, ch
     pack        rows of a map task become one Arrow blob for each bucket, with what all buckets must know
     bucket      the pipeline of one bucket: blobs in, what is said out
     bounded     one bucket for each partition, once
+    chaining    where a query needs several keys: from the buckets of one stage to those of the next
     standing    one bucket for each key of a stateful operator, batch after batch
     unpack      what the stateful operator gave, as rows again
     output      what was said, as columns of the result

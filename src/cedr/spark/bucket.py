@@ -7,7 +7,7 @@ map tasks of a batch say about h, g and control is put together here; it is the 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from cedr.consistency.batch import EventBatch
 from cedr.consistency.changes import Changes
+from cedr.consistency.handing_on import Said
 from cedr.consistency.pipeline import Pipeline
 from cedr.model.dead_letter import DeadLetter, Fault
 from cedr.model.event import primitive
@@ -25,7 +26,7 @@ from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.spark.control import Switch, commands
 from cedr.spark.layout import INSERT, RETRACT, UNKNOWN, Layout, TypeLayout
 from cedr.spark.misread import Letter, Misread
-from cedr.spark.pack import unpacked
+from cedr.spark.pack import SAID_BY, unpacked
 
 
 class Packed(NamedTuple):
@@ -84,15 +85,18 @@ class Bucket:
         self.pipeline = Pipeline(layout.query.plan, layout.levels, layout.catalog, layout.providers)
         self.heard: dict[tuple[int, str | None], tuple[Time, Time]] = {}
         """When each source and provider was last heard of, and its newest Sync; where silence means something."""
+        self.high: Time = BEGINNING
+        self.promised: list[Guarantee] = []
+        """h, and what was promised, of the last step: what the next stage must hear of."""
 
     def steps(self, packed: Iterable[Packed], last: Time = 0) -> Iterator[Step]:
         """Take what the map tasks sent, in the order of CEDR time; each step is to be read before the next."""
-        rows, heads = _arrived(packed)
+        rows, heads, said = _arrived(packed)
         if not self.layout.recorded:
             together = Head()
             for head in heads.values():
                 together.join(head)
-            yield self._step(rows, together, max(last + 1, *(time or 0 for time in heads)))
+            yield self._step(rows, together, max(last + 1, *(time or 0 for time in heads)), self._taken(said))
             return
         for time, head, part in _by_time(rows, heads):
             last = max(last + 1, time if time is not None else 0)
@@ -112,8 +116,8 @@ class Bucket:
 
         It is said a stretch of time at a time; the last one has the dead letters.
         """
-        rows, heads = _arrived(packed)
-        messages: list[Message | EventBatch] = []
+        rows, heads, said = _arrived(packed)
+        messages = self._taken(said)
         letters: list[Letter] = [letter for head in heads.values() for letter in head.letters]
         if not self.layout.recorded:
             messages += () if rows is None else self._messages(rows, letters)
@@ -121,18 +125,24 @@ class Bucket:
             for _, head, part in _by_time(rows, heads):
                 messages += () if part is None else self._messages(part, letters)
                 messages += self._guarantees(head)
-        for said in self.pipeline.whole([*messages, Guarantee(FOREVER - 1)], 1):
-            yield Step(1, said, [])
+        for changes in self.pipeline.whole([*messages, Guarantee(FOREVER - 1)], 1):
+            yield Step(1, changes, [])
         yield self._ended(Step(1, [], [*letters, *self.pipeline.take_dead_letters()]))
 
-    def _step(self, rows: pa.Table | None, head: Head, time: Time) -> Step:
+    def _step(self, rows: pa.Table | None, head: Head, time: Time, taken: Sequence[Message | EventBatch] = ()) -> Step:
         for switch in commands(head.control):
             self._switch(switch)
         letters: list[Letter] = [*head.letters]
-        messages = [] if rows is None else [*self._messages(rows, letters)]
-        self.pipeline.heartbeat(head.high)
-        silent = self._silent(head, time)
-        return self._said([*messages, *self._guarantees(head), *silent], letters, time)
+        messages = [*taken, *(() if rows is None else self._messages(rows, letters))]
+        self.high = head.high
+        self.pipeline.heartbeat(self.high)
+        self.promised = [*self._guarantees(head), *self._silent(head, time)]
+        return self._said([*messages, *self.promised], letters, time)
+
+    def _taken(self, said: Mapping[int, Sequence[Said]]) -> list[Message | EventBatch]:
+        """What stages before have said.  Reading: R32."""
+        taken = self.layout.taken
+        return [message for stage in said for message in self.pipeline.said_elsewhere(said[stage], taken[stage])]
 
     def _said(self, messages: list[Message | EventBatch], letters: list[Letter], time: Time) -> Step:
         said = self.pipeline.step(messages, time)
@@ -227,15 +237,23 @@ def _keys(rows: pa.Table) -> Any:
     return None if column.null_count == len(column) else column
 
 
-def _arrived(packed: Iterable[Packed]) -> tuple[pa.Table | None, dict[Time | None, Head]]:
-    """The rows of all map tasks in an order that a replay repeats, and what holds for each CEDR time."""
+def _arrived(packed: Iterable[Packed]) -> tuple[pa.Table | None, dict[Time | None, Head], dict[int, list[Said]]]:
+    """The rows of all map tasks in an order that a replay repeats, what holds for each CEDR time, and what was said."""
     ordered = sorted(packed, key=lambda each: (each.task, each.number))
     heads: dict[Time | None, Head] = {}
     for each in ordered:
         for entry in json.loads(each.head):
             heads.setdefault(entry["time"], Head()).add(entry)
-    tables = [unpacked(each.rows) for each in ordered if each.rows is not None]
-    return pa.concat_tables(tables).combine_chunks() if tables else None, heads
+    tables: list[pa.Table] = []
+    said: dict[int, list[Said]] = {}
+    for table in (unpacked(each.rows) for each in ordered if each.rows is not None):
+        who = (table.schema.metadata or {}).get(SAID_BY)
+        if who is None:
+            tables.append(table)
+        else:
+            stage, provider = json.loads(who)
+            said.setdefault(stage, []).append((provider, table))
+    return pa.concat_tables(tables).combine_chunks() if tables else None, heads, dict(sorted(said.items()))
 
 
 def _by_time(

@@ -18,6 +18,7 @@ from cedr.model.schema import Catalog, DataType
 from cedr.spark.datatypes import ours
 from cedr.spark.events import Column, DataFrame, Events, EventSource
 from cedr.spark.layout import CONTROL, INSERT, KINDS, UNKNOWN, UNREAD, Slices, TypeLayout
+from cedr.spark.pack import bucket_column
 from cedr.spark.pushing import pushed
 from cedr.spark.splitting import Split
 
@@ -77,6 +78,8 @@ class Travelling:
     """Predicates by which events may be left out; empty where h must hear of all events.  Reading: R33."""
     prunes: bool
     slices: Slices | None = None
+    later: Sequence[Split] = ()
+    """How the stages after the first are split, into as many buckets."""
 
     def frame(self, control: DataFrame | None = None) -> DataFrame:
         """All sources, one below the other."""
@@ -95,6 +98,7 @@ class Travelling:
         found += ["source"] if len(sources) > 1 else []
         found += ["name"] if any(source.name is None for source in sources) else []
         found += ["bucket"] if self.buckets > 1 else []
+        found += [bucket_column(stage) for stage, _ in enumerate(self.later, 2)]
         found += ["cedr"] if self.events.streaming else []
         found += ["control"] if self.events.streaming else []
         return [*dict.fromkeys(found), *self.slots.types]
@@ -109,7 +113,8 @@ class Travelling:
         columns["source"] = F.lit(number).cast("byte")
         if source.name is None:
             columns["name"] = F.when(codes == UNKNOWN, source.header["type"].cast("string"))
-        columns["bucket"] = self._bucket(source, codes)
+        for stage, split in enumerate((self.split, *self.later), 1):
+            columns[bucket_column(stage)] = self._bucket(source, codes, split)
         columns["cedr"] = F.unix_micros(F.current_timestamp())
         frame = self._pruned(source, codes)
         if self.slices is not None:
@@ -160,14 +165,14 @@ class Travelling:
                     found[slot] = _attribute(attribute)
         return found
 
-    def _bucket(self, source: EventSource, codes: Column) -> Column:
+    def _bucket(self, source: EventSource, codes: Column, split: Split) -> Column:
         """Where an event goes; by one attribute of its type, or by its ID."""
-        if not self.split.by:
+        if not split.by:
             return _bucket(source.header["id"].cast("string"), self.buckets)
         chosen: dict[str, list[int]] = {}
         for number, layout in enumerate(self.types):
-            if source.name in (None, layout.name) and layout.name in self.split.by:
-                chosen.setdefault(self.split.by[layout.name], []).append(number)
+            if source.name in (None, layout.name) and layout.name in split.by:
+                chosen.setdefault(split.by[layout.name], []).append(number)
         found = [
             (self._hashed(source, attribute, self.types[numbers[0]].name), numbers)
             for attribute, numbers in chosen.items()
@@ -249,7 +254,7 @@ def _missing(name: str, slots: Slots) -> Column:
         return F.lit(None).cast(slots.types[name])
     if name in ("code", "source", "kind"):
         return F.lit(0).cast("byte")
-    if name == "bucket":
+    if name.startswith("bucket"):
         return F.lit(0)
     return F.lit(None).cast("string" if name in ("id", "key", "provider", "name", "control") else "long")
 

@@ -13,6 +13,7 @@ from cedr.model.level import ConsistencyLevel
 from cedr.model.schema import Catalog
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.plan.compile import CompiledQuery
+from cedr.plan.logical import Made
 
 UNREAD = -1
 """The code of a type that the query does not read: its events count for h alone.  Reading: R33."""
@@ -80,6 +81,25 @@ class FileForm:
         return next((name for name in names if name in self.types), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Onward:
+    """Where the rows of a stage go: to the buckets of a later one, which takes them in as events."""
+
+    stage: int
+    made: Made
+    key: str
+    """The attribute by which they are split there."""
+    tokens: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """What of the input goes to a later stage: the codes of the types that it reads, and its buckets."""
+
+    codes: frozenset[int]
+    tokens: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class Layout:
     """A query, and the form in which its messages reach the buckets."""
@@ -111,6 +131,16 @@ class Layout:
     """How bounded input without a key is split by time."""
     fingerprint: Mapping[str, str] = field(default_factory=dict)
     """What a checkpoint must agree with."""
+    stage: int = 1
+    """Its number, where the query is run in several."""
+    codes: frozenset[int] | None = None
+    """The types of the input that this stage reads; None: all of them."""
+    taken: Mapping[int, Made] = field(default_factory=dict)
+    """What it takes in from stages before, by their numbers."""
+    onward: Onward | None = None
+    """Where its rows go; None where they are the result."""
+    later: tuple[Later, ...] = ()
+    """The stages after this one."""
 
     @property
     def buckets(self) -> int:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cedr.model.time import BEGINNING, FOREVER
-from cedr.spark.layout import CONTROL, GUARANTEE, INSERT, RETRACT, UNKNOWN, Layout
+from cedr.spark.layout import CONTROL, GUARANTEE, INSERT, RETRACT, UNKNOWN, Later, Layout
 from cedr.spark.misread import Misread
 
 Batch = Any
@@ -41,6 +41,29 @@ SCHEMA: Final = pa.schema(
 )
 
 
+SAID_BY: Final = b"said by"
+"""In the metadata of packed rows: by which stage, and by which provider; without it they are of the input."""
+_LEFT: Final = ("cedr", "control", "promise")
+"""Columns of which the heads tell, beside those of buckets."""
+
+
+def bucket_column(stage: int) -> str:
+    """The column that tells the bucket of a row in a stage."""
+    return "bucket" if stage == 1 else f"bucket{stage}"
+
+
+def onward(stage: int, token: int, head: str = "[]") -> str:
+    """Before a head: that it and the rows go to a bucket of a later stage."""
+    return f"onward {stage} {token} {head}"
+
+
+def row_of(token: int, task: int, number: int, head: str, rows: bytes | pa.Buffer | None) -> Batch:
+    """What is shuffled."""
+    header = [[token], [task], [number], [head]]
+    columns = [pa.array(column, field.type) for column, field in zip(header, SCHEMA, strict=False)]
+    return pa.RecordBatch.from_arrays([*columns, as_column([rows])], schema=SCHEMA)
+
+
 class Pack:
     """Given to ``mapInArrow``."""
 
@@ -59,6 +82,7 @@ class Pack:
         for rows in _gathered(batches):
             entries = Heads(self._layout, rows).entries()
             yield from self._sent(entries, self._blobs(rows), task, number)
+            yield from self._sent_later(rows, task, number)
             number += 1
         if self._letters:
             yield from self._sent([{"time": time, "highs": []}], {}, task, number)
@@ -72,28 +96,38 @@ class Pack:
             heads[0] = json.dumps([*entries[:-1], entries[-1] | told])
             self._letters.clear()
         for bucket, token in enumerate(self._layout.tokens):  # one at a time: they are large
-            header = [[token], [task], [number], [heads[bucket]]]
-            columns = [pa.array(column, field.type) for column, field in zip(header, SCHEMA, strict=False)]
-            yield pa.RecordBatch.from_arrays([*columns, as_column([blobs.get(bucket)])], schema=SCHEMA)
+            yield row_of(token, task, number, heads[bucket], blobs.get(bucket))
 
-    def _blobs(self, rows: pa.Table) -> dict[int, pa.Buffer]:
+    def _sent_later(self, rows: pa.Table, task: int, number: int) -> Iterator[Batch]:
+        """What later stages read, by way of any bucket of this one."""
+        layout = self._layout
+        for stage, later in enumerate(layout.later, layout.stage + 1):
+            for bucket, blob in self._blobs(rows, stage, later).items():
+                way = layout.tokens[bucket % layout.buckets]
+                yield row_of(way, task, number, onward(stage, later.tokens[bucket]), blob)
+
+    def _blobs(self, rows: pa.Table, stage: int = 1, later: Later | None = None) -> dict[int, pa.Buffer]:
         """What goes to each bucket; types that nobody reads, guarantees and control go to none."""
         codes = _numbers(rows, "code")
-        kept = (codes >= 0) | (codes == UNKNOWN)
+        read = self._layout.codes if later is None else later.codes
+        kept = codes >= 0 if read is None else np.isin(codes, sorted(read))
+        kept |= (codes == UNKNOWN) & (later is None)
         if "kind" in rows.column_names:
             kinds = _numbers(rows, "kind")
             kept &= (kinds != GUARANTEE) & (kinds != CONTROL)
-        buckets = _numbers(rows, "bucket") if "bucket" in rows.column_names else None
-        travelling = rows.drop_columns([n for n in ("bucket", "cedr", "control", "promise") if n in rows.column_names])
+        column, count = bucket_column(stage), len((self._layout if later is None else later).tokens)
+        buckets = _numbers(rows, column) if column in rows.column_names else None
+        left = [name for name in rows.column_names if name in _LEFT or name.startswith("bucket")]
+        travelling = rows.drop_columns(left)
         if buckets is None:
             chosen = travelling if kept.all() else travelling.filter(pa.array(kept))
             return {0: packed(chosen)} if chosen.num_rows else {}
         if not kept.all():
             travelling, buckets = travelling.filter(pa.array(kept)), buckets[kept]
         order = np.argsort(buckets, kind="stable")
-        cuts = np.searchsorted(buckets[order], np.arange(self._layout.buckets + 1)).tolist()
+        cuts = np.searchsorted(buckets[order], np.arange(count + 1)).tolist()
         found = {}
-        for bucket in range(self._layout.buckets):
+        for bucket in range(count):
             if cuts[bucket] < cuts[bucket + 1]:
                 found[bucket] = packed(travelling.take(pa.array(order[cuts[bucket] : cuts[bucket + 1]])))
         return found
@@ -126,12 +160,12 @@ def packed(rows: pa.Table) -> pa.Buffer:
     return written
 
 
-def as_column(blobs: Sequence[pa.Buffer | None]) -> pa.BinaryArray:
-    """Buffers as a column; of a single one, the bytes are not copied."""
+def as_column(blobs: Sequence[bytes | pa.Buffer | None]) -> pa.BinaryArray:
+    """Bytes as a column; those of a single row are not copied."""
     if len(blobs) != 1 or blobs[0] is None:
-        return pa.array([None if blob is None else blob.to_pybytes() for blob in blobs], pa.binary())
-    offsets = pa.py_buffer(np.array([0, blobs[0].size], np.int32))
-    return pa.BinaryArray.from_buffers(pa.binary(), 1, [None, offsets, blobs[0]])
+        return pa.array([None if blob is None else pa.py_buffer(blob).to_pybytes() for blob in blobs], pa.binary())
+    blob = pa.py_buffer(blobs[0])
+    return pa.BinaryArray.from_buffers(pa.binary(), 1, [None, pa.py_buffer(np.array([0, blob.size], np.int32)), blob])
 
 
 def unpacked(blob: Any) -> pa.Table:

@@ -47,6 +47,10 @@ class Planned:
     split: Split
     closed: bool
     schema: st.StructType
+    stages: tuple[Layout, ...] = ()
+    """Where the query is run in stages: what the workers of each know."""
+    later: tuple[Split, ...] = ()
+    """How the stages after the first are split."""
 
 
 @dataclass(frozen=True)

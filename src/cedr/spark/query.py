@@ -5,7 +5,8 @@ Paper: Section 5.  Readings: R10 (the latest belief), R33 to R36 (levels and gua
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
@@ -13,10 +14,12 @@ from typing import Any
 from pyspark.sql import functions as F
 
 from cedr.errors import Diagnostic, HostError
+from cedr.expression.tree import Expression
 from cedr.model.schema import Catalog
 from cedr.model.time import format_duration
 from cedr.plan.rewrite import rewrite
 from cedr.spark.bounded import RunBounded
+from cedr.spark.chaining import HandOn
 from cedr.spark.columns import Travelling
 from cedr.spark.events import DataFrame, Events
 from cedr.spark.explaining import explained
@@ -25,8 +28,9 @@ from cedr.spark.output import LETTER
 from cedr.spark.pack import PACKED, Pack
 from cedr.spark.pack_files import PackFiles
 from cedr.spark.planning import AnyQuery, Level, Options, Planned, plan
-from cedr.spark.reading import selections
+from cedr.spark.reading import selections, types_read
 from cedr.spark.slicing import slices_of
+from cedr.spark.staging import staged
 from cedr.spark.standing import stand
 from cedr.spark.tokens import tokens
 
@@ -74,21 +78,26 @@ def query(  # noqa: PLR0913 - one for each choice
     )
     planned = plan(query, events, options)
     _check_slices(planned, streaming=streaming)
-    if not planned.layout.changes and planned.split.whole and options.buckets > 1:
-        planned = _sliced(planned, events, options.buckets)
+    if planned.split.whole and options.buckets > 1:
+        planned = _divided(planned, events, options.buckets, streaming=streaming, controlled=control is not None)
     packed = _packed(planned, events, control, session)
-    if streaming:
-        result = stand(planned, packed)
-    else:
-        spread = packed.repartition(planned.layout.buckets, "token")
-        result = spread.mapInArrow(RunBounded(planned.layout), planned.schema)
+    result = stand(planned, packed) if streaming else _run(planned, packed)
     return _remembered(result, planned)
 
 
+def _run(planned: Planned, packed: DataFrame) -> DataFrame:
+    """A bounded query, stage after stage."""
+    *before, last = planned.stages or (planned.layout,)
+    for layout in before:
+        packed = packed.repartition(layout.buckets, "token").mapInArrow(HandOn(layout), PACKED)
+    return packed.repartition(last.buckets, "token").mapInArrow(RunBounded(last), planned.schema)
+
+
 def _packed(planned: Planned, events: Events, control: str | PathLike[str] | None, session: Any) -> DataFrame:
-    layout = planned.layout
+    layout = planned.stages[0] if planned.stages else planned.layout
     bounded_result = not layout.changes
-    paths = direct(events, layout, planned.slots, planned.split) if control is None else None
+    alone = control is None and not planned.stages
+    paths = direct(events, layout, planned.slots, planned.split) if alone else None
     if paths is not None:
         key = next(iter(planned.split.by.values()), None)
         closed = frozenset(layout.catalog.types) if planned.closed else None
@@ -103,9 +112,10 @@ def _packed(planned: Planned, events: Events, control: str | PathLike[str] | Non
         layout.catalog,
         layout.buckets,
         planned.closed,
-        selections(rewrite(layout.query.plan).plan) if bounded_result else {},
+        _selected(planned) if bounded_result else {},
         prunes=bounded_result,
         slices=layout.slices,
+        later=planned.later,
     )
     told = None
     if control is not None:
@@ -113,6 +123,25 @@ def _packed(planned: Planned, events: Events, control: str | PathLike[str] | Non
             raise HostError(Diagnostic("not-streaming", "only a stream can be controlled while it runs"))
         told = session.readStream.format("text").load(fspath(control))
     return travelling.frame(told).mapInArrow(Pack(layout), PACKED)
+
+
+def _selected(planned: Planned) -> Mapping[str, Sequence[Expression]]:
+    """Predicates by which events may be left out; a type that several stages read is not."""
+    found: dict[str, tuple[Expression, ...]] = {}
+    stages = [rewrite(layout.query.plan).plan for layout in planned.stages or (planned.layout,)]
+    often = Counter(name for stage in stages for name in types_read(stage))
+    for stage in stages:
+        found |= {name: of for name, of in selections(stage).items() if often[name] == 1}
+    return found
+
+
+def _divided(planned: Planned, events: Events, buckets: int, *, streaming: bool, controlled: bool) -> Planned:
+    """A query without a key: by time if that gives work to all buckets, else in stages, else by time as it goes."""
+    by_time = planned if planned.layout.changes else _sliced(planned, events, buckets)
+    if by_time.layout.buckets >= buckets:
+        return by_time
+    found = staged(planned, events, buckets, streaming=streaming, controlled=controlled)
+    return found if found.stages or by_time is planned else by_time
 
 
 def _sliced(planned: Planned, events: Events, most: int) -> Planned:
@@ -133,7 +162,7 @@ def _check_slices(planned: Planned, *, streaming: bool) -> None:
 
 
 def _remembered(frame: DataFrame, planned: Planned) -> DataFrame:
-    frame.cedr_explanation = explained(planned.layout)
+    frame.cedr_explanation = explained(planned.layout, planned.stages)
     return frame
 
 

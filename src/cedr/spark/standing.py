@@ -18,11 +18,12 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from cedr.errors import Diagnostic, HostError
 from cedr.spark.bucket import Bucket, Packed
+from cedr.spark.chaining import parted, passed_on
 from cedr.spark.events import DataFrame
 from cedr.spark.holding import HOLDER, asked
 from cedr.spark.layout import Layout
 from cedr.spark.measuring import COLUMNS, MEASURES, metric_name, observed
-from cedr.spark.pack import as_column
+from cedr.spark.pack import PACKED, SCHEMA, as_column
 from cedr.spark.planning import Planned
 from cedr.spark.record import Record
 from cedr.spark.segments import loose
@@ -40,10 +41,16 @@ _STEP: Final = pa.schema(
 
 def stand(planned: Planned, frame: DataFrame) -> DataFrame:
     """The change stream of packed rows."""
-    layout = planned.layout
-    clock = "ProcessingTime" if _waits(layout) else "None"  # with it Spark makes batches also when nothing comes
-    steps = frame.groupBy("token").transformWithStateInPandas(Standing(layout), _SAID, "Append", clock)
+    *before, layout = planned.stages or (planned.layout,)
+    for stage in before:
+        frame = _stepping(frame, stage, PACKED)
+    steps = _stepping(frame, layout, _SAID)
     return steps.observe(metric_name(layout), *observed(layout)).mapInArrow(Unpack(layout), planned.schema)
+
+
+def _stepping(frame: DataFrame, layout: Layout, gives: str) -> DataFrame:
+    clock = "ProcessingTime" if _waits(layout) else "None"  # with it Spark makes batches also when nothing comes
+    return frame.groupBy("token").transformWithStateInPandas(Standing(layout), gives, "Append", clock)
 
 
 class Standing(StatefulProcessor):
@@ -85,6 +92,7 @@ class Standing(StatefulProcessor):
 
     def _stepped(self, number: int, arrived: list[Packed]) -> Iterator[pd.DataFrame]:
         layout = self._layout
+        arrived, later = (arrived, []) if layout.onward is None else parted(arrived)
         written = self._record.get() if self._record.exists() else None
         record = Record.fresh(layout) if written is None else Record.read(written[0], layout)
         todo = Work(record.lineage, record.nonce, record.asked, record.time, arrived, number, record.heard)
@@ -97,7 +105,10 @@ class Standing(StatefulProcessor):
             done = work(bucket, todo, layout)
             done = done._replace(holder=HOLDER.keep(record.lineage, bucket, done.nonce))
         self._write(done, record.after(done, layout))
-        return map(_frame, done.said)
+        if layout.onward is None:
+            return (_frame(row, _STEP) for row in done.said)
+        on = (each._asdict() for each in passed_on(later, layout))
+        return (_frame(row, SCHEMA) for row in (*done.said, *on))
 
     def _restored(self, record: Record, *, known: bool) -> Bucket:
         bucket = Bucket(self._layout)
@@ -133,9 +144,8 @@ def _tuples(frame: Any) -> Iterator[tuple[Any, ...]]:
     return zip(*columns, strict=True)
 
 
-def _frame(row: Mapping[str, Any]) -> pd.DataFrame:
+def _frame(row: Mapping[str, Any], schema: pa.Schema) -> pd.DataFrame:
     """A row of what the operator gives; Arrow's own columns are passed on as they are."""
-    blobs = [as_column([row.get(name)]) for name in ("said", "letters")]
-    others = [pa.array([row.get(name)], _STEP.field(name).type) for name in MEASURES]
-    batch = pa.RecordBatch.from_arrays([*blobs, *others], schema=_STEP)
-    return batch.to_pandas(types_mapper=pd.ArrowDtype)
+    given = [(row.get(field.name), field.type) for field in schema]
+    columns = [as_column([value]) if of == pa.binary() else pa.array([value], of) for value, of in given]
+    return pa.RecordBatch.from_arrays(columns, schema=schema).to_pandas(types_mapper=pd.ArrowDtype)

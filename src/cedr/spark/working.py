@@ -12,6 +12,7 @@ import pyarrow as pa
 from cedr.consistency.changes import Changes
 from cedr.model.time import Time
 from cedr.spark.bucket import Bucket, Packed
+from cedr.spark.chaining import handed_on
 from cedr.spark.failures import failing_clearly
 from cedr.spark.layout import Layout
 from cedr.spark.measuring import measured
@@ -44,7 +45,8 @@ class Done(NamedTuple):
     nonce: str
     time: Time
     said: list[dict[str, Any]]
-    """For each level what was said, packed, and measures; where much was said, further rows with more of it."""
+    """For each level what was said, packed, and measures; where much was said, further rows with more of it.  Or for
+    each bucket of the next stage what goes there."""
     segments: dict[str, bytes | None]
     heard: list[list[Any]]
     holder: tuple[str, str] | None = None
@@ -67,7 +69,10 @@ def work(bucket: Bucket, todo: Work, layout: Layout) -> Done:
         (step,) = bucket.steps(todo.arrived, todo.time)
         pipeline = bucket.pipeline
         found: list[dict[str, Any]] = []
-        for of, (changes, measures) in enumerate(zip(step.said, pipeline.measures(), strict=True)):
+        if layout.onward is not None:
+            found += [each._asdict() for each in handed_on(bucket, step, todo.number)]
+            step = step._replace(said=[])
+        for of, (changes, measures) in enumerate(zip(step.said, pipeline.measures(), strict=False)):
             guarantee = pipeline.guarantee[of]
             letters = step.letters if of == 0 else []
             told = packed(_table(dead_letters(layout, letters, step.time))) if letters and layout.letters else None
