@@ -62,9 +62,10 @@ BATCHES: list[list[Row]] = [
 
 def planned(text: str, level: str = "MIDDLE", buckets: int = 3, changes: bool = True, **source: Any) -> Planned:
     header = source.pop("header", {"time": None, "id": None, "type": None})
+    providers = source.pop("providers", ())
     given = EventSource(None, None, header, {"time": st.LongType()}, {"k": st.LongType(), "v": st.LongType()}, **source)
     events = Events((given,))
-    found = plan(text, events, Options(level, None, None, (), buckets, changes=changes, letters=False))
+    found = plan(text, events, Options(level, None, None, providers, buckets, changes=changes, letters=False))
     return found if buckets == 1 else staged(found, events, buckets, streaming=changes, controlled=False)
 
 
@@ -131,10 +132,14 @@ def said(steps: Sequence[Step], *, times: bool = True) -> list[tuple[Any, ...]]:
     return shown([pa.Table.from_batches([step.said[0].to_arrow()]) for step in steps], said=times)
 
 
+ANNOUNCED = {"provider": "plant 1", "providers": ("plant 1",)}
+
+
+@pytest.mark.parametrize("source", [{}, ANNOUNCED], ids=["no provider", "a provider"])
 @pytest.mark.parametrize("text", [UNLESS, THREE, BESIDE], ids=["two", "three", "beside"])
 @pytest.mark.parametrize("level", ["MIDDLE", "STRONG"])
-def test_stages_say_what_one_bucket_says(text: str, level: str) -> None:
-    chain, whole = Chain(planned(text, level)), Chain(planned(text, level, buckets=1))
+def test_stages_say_what_one_bucket_says(text: str, level: str, source: dict[str, Any]) -> None:
+    chain, whole = Chain(planned(text, level, **source)), Chain(planned(text, level, buckets=1, **source))
     assert (len(chain.buckets[0]), len(whole.buckets)) == (3, 1)
     found, expected = [], []
     for time, batch in enumerate(BATCHES, 1):
