@@ -2,7 +2,7 @@
 
 To take part, add a function to ``CONTESTANTS``: ``(csv, out) -> Finding``.  It reads the files, finds each INSTALL with
 its first SHUTDOWN within 12 hours, and writes machine, install, shutdown and load as CSV files without a header below
-``out``; its seconds are those from files to files, without what it takes to start.
+``out``; its seconds are those from files to files, the second time: everyone runs the query once to warm up.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def duckdb(csv: Path, out: Path) -> Finding:
 
 
 def cedr_on_spark(csv: Path, out: Path) -> Finding:
-    """CEDR on Spark, bounded, in a session of its own that has run the query once on one file."""
+    """CEDR on Spark, bounded, in a session of its own."""
     command = [sys.executable, "-m", "benchmarks.peers.cedr_on_spark", csv, out, str(CORES)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

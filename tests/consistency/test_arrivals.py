@@ -158,7 +158,7 @@ def test_what_nobody_reads_is_judged_and_not_kept() -> None:
 
 
 def test_a_saved_state_of_another_version_is_refused() -> None:
-    for segments in ({}, {"meta": b'{"version":4}'}):
+    for segments in ({}, {"meta": b'{"version":5}'}):
         with pytest.raises(StreamError, match="unknown-state-version"):
             Arrivals(CATALOG).restore(segments)
 

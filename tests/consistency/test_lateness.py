@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +13,7 @@ from cedr.evaluation.holding import Holding
 from cedr.model.event import primitive
 from cedr.model.level import MIDDLE, WEAK
 from cedr.model.stream import Guarantee, Message, Retract, insert
+from cedr.model.time import BEGINNING
 from cedr.plan.compile import compile_text
 from cedr.testing.histories import small_catalog
 from tests.consistency.engines import Pipeline
@@ -54,6 +57,30 @@ def test_what_comes_below_the_largest_sync_or_guarantee_is_late() -> None:
     engine.step([row("a2", 2), Retract("A/a6@6", valid_end=7), Retract("A/a5@5", valid_end=6)], 3)
     assert [measures.late for measures in engine.measures()] == [5, 5]
     assert [letter.code for letter in engine.dead_letters()] == ["broken-guarantee"]
+
+
+@given(st.lists(st.lists(st.integers(0, 20), max_size=5), max_size=4), st.booleans())
+def test_split_by_key_as_much_is_late_as_in_one(batches: list[list[int]], columns: bool) -> None:
+    """R40: a batch comes at once; what is late lies below the h of before, in whichever bucket it is."""
+    highs = [max(chain(*batches[:number]), default=0) for number in range(len(batches))]
+    expected = sum(sync < high for high, batch in zip(highs, batches, strict=True) for sync in batch)
+    for buckets in (1, 2, 3):
+        engines = [pipeline() for _ in range(buckets)]
+        for time, batch in enumerate(batches, 1):
+            sent = [row(f"{time} {number}", sync) for number, sync in enumerate(batch)]
+            for number, engine in enumerate(engines):
+                own = sent[number::buckets]
+                engine.heartbeat(max(batch, default=BEGINNING))
+                engine.step(in_batches(own, [columns] * len(own)), time)
+        assert sum(engine.measures()[0].late for engine in engines) == expected
+
+
+def test_what_comes_together_is_late_by_what_came_before() -> None:
+    engine = pipeline()
+    for time, batch in enumerate(([row("a5", 5), row("a4", 4)], [row("a3", 3), row("a9", 9), row("a6", 6)]), 1):
+        engine.heartbeat(9)
+        engine.step(batch, time)
+    assert engine.measures()[0].late == 2
 
 
 def test_the_count_survives_a_restart() -> None:

@@ -112,12 +112,16 @@ def test_without_declared_types_other_types_are_left_alone(spark: SparkSession) 
 
 
 def test_a_corrupt_file_among_good_ones(spark: SparkSession, tmp_path: Path) -> None:
-    """Spark is asked to go on; what the good files hold is answered."""
+    """Spark is asked to go on; what the good files hold is answered.  To Spark a line that is no JSON is NULLs."""
     frame = spark.createDataFrame([("A", f"a{n}", n, n, None) for n in range(20)], SCHEMA)
     frame.coalesce(1).write.mode("append").parquet(str(tmp_path / "in"))
     (tmp_path / "in" / "part-broken.parquet").write_bytes(b"PAR1 this is no Parquet file PAR1")
     read = spark.read.schema(SCHEMA).option("ignoreCorruptFiles", "true").parquet(str(tmp_path / "in"))
     assert cedr.query(ALERT, cedr.events(read, type="kind", id="id")).count() == 20
+    (tmp_path / "x.json").write_text('{"kind": "A", "id": "a", "time": 1, "key": 1}\n{"kind": "A", "id"\n')
+    lines = cedr.events(spark.read.schema(SCHEMA).json(str(tmp_path / "x.json")), type="kind", id="id")
+    found = cedr.query(ALERT, lines, dead_letters=True).collect()
+    assert sorted(row["id"] or row["code"] for row in found) == ["a", "unknown-type"]
 
 
 def test_a_failure_in_a_worker_says_which_query_first() -> None:

@@ -138,6 +138,52 @@ def test_the_history_of_what_was_said(spark: SparkSession) -> None:
         assert said == [(10, "insert", "a"), (10, "insert", "b"), (11, "insert", "d"), (11, "retract", "a")]
 
 
+def test_as_of_asks_for_what_stood_at_a_cedr_time(spark: SparkSession) -> None:
+    """Reading: R24.  A row is said with its second event, and taken back when the third one comes."""
+    rows = [
+        ("A", "a1", 1, 7, 1),
+        ("B", "b1", 2, 7, 2),
+        ("C", "c1", 3, 7, 5),
+        ("A", "a2", 1, 8, 6),
+        ("B", "b2", 3, 8, 6),
+    ]
+    frame = spark.createDataFrame(rows, "kind string, id string, time long, key int, arrival long")
+    events = cedr.events(frame, type="kind", id="id", arrival="arrival")
+    text = "EVENT Q WHEN UNLESS(SEQUENCE(A x, B y, 10), C z, 3) WHERE CorrelationKey(key, EQUAL) OUTPUT y.key AS key"
+    asked = {time: cedr.query(f"{text} CONSISTENCY MIDDLE AS OF {time}", events) for time in (1, 2, 4, 5, 6)}
+    assert {time: [row["key"] for row in frame.collect()] for time, frame in asked.items()} == {
+        1: [],
+        2: [7],
+        4: [7],
+        5: [],
+        6: [8],
+    }
+    both = cedr.query(f"{text} AS OF 4", events, consistency=["MIDDLE", "STRONG"])
+    assert [(row["level"], row["key"]) for row in both.collect()] == [("MIDDLE", 7)]
+
+
+def test_promises_in_a_column(spark: SparkSession) -> None:
+    """R33, R39: in the order of arrival, by rows of any type; what breaks one is a dead letter, also in the result."""
+    rows = [
+        ("A", "a1", 1, 1, 10, None),
+        ("A", "a2", 2, 2, 11, 1),
+        ("B", "b2", 6, 2, 12, 5),
+        ("C", "c", 20, 9, 13, 15),
+        ("A", "late", 3, 3, 14, None),
+    ]
+    frame = spark.createDataFrame(rows, "kind string, id string, time long, key int, at long, promise long")
+    events = cedr.events(frame, type="kind", id="id", arrival="at", guarantee="promise")
+    query = "EVENT Q WHEN UNLESS(A AS a, B AS b, 10) WHERE {a.key = b.key} OUTPUT a.key AS key"
+    options = {"consistency": "STRONG", "dead_letters": True, "buckets": 3}
+    history = cedr.query(query, events, changes=True, **options).collect()
+    said = [(row["Cs"], row["change"], row["id"], row["code"]) for row in history if row["change"] != "guarantee"]
+    assert sorted(said) == [(13, "insert", "a1", None), (14, "dead-letter", None, "broken-guarantee")]
+    told = sorted((row["K"], row["Cs"], row["Os"]) for row in history if row["change"] == "guarantee")
+    assert {key: (time, g) for key, time, g in told} == {f"{number}/3": (13, 15) for number in (1, 2, 3)}
+    table = cedr.query(query, events, **options).collect()
+    assert sorted(str(row["id"] or row["code"]) for row in table) == ["a1", "broken-guarantee"]
+
+
 def test_several_levels_from_one_state(frame: DataFrame) -> None:
     """R35: at the end STRONG has said what MIDDLE has."""
     events = cedr.events(frame.withColumn("at", F.col("time")), type="kind", id="id", arrival="at", disorder=0)

@@ -13,8 +13,8 @@ import cedr
 from cedr.model.time import FOREVER
 from cedr.spark.bucket import Bucket, Packed
 from cedr.spark.events import Events, EventSource
-from cedr.spark.layout import Layout
-from cedr.spark.pack import Pack
+from cedr.spark.layout import RETRACT, Layout
+from cedr.spark.pack import Heads, Pack
 from cedr.spark.planning import Options, plan
 from cedr.spark.tokens import partition, tokens
 
@@ -106,6 +106,23 @@ def test_time_of_messages_that_cannot_be_used_does_not_count() -> None:
     (step,) = bucket.steps(sent)
     assert bucket.pipeline._arrivals.high == 5
     assert [letter.code for letter in step.letters] == ["time-out-of-range"]
+
+
+def test_a_removal_counts_by_its_insert_alone() -> None:
+    """R33, R41: before its insert it waits, and must not move h; a shortening is taken to have its insert."""
+    of = layout()
+    ends: list[tuple[int | None, int | None]] = [(None, None), (9, None), (None, 9), (None, 30)]
+    for (oe, ve), high in zip(ends, (None, None, None, 30), strict=True):
+        columns = {
+            "code": pa.array([0], pa.int8()),
+            "id": ["a"],
+            "vs": [9],
+            "oe": pa.array([oe], pa.int64()),
+            "ve": pa.array([ve], pa.int64()),
+            "kind": pa.array([RETRACT], pa.int8()),
+        }
+        (entry,) = Heads(of, pa.table(columns)).entries()
+        assert entry["highs"] == ([] if high is None else [[0, None, high]])
 
 
 def test_a_query_knows_what_is_missing_before_it_starts() -> None:

@@ -13,6 +13,7 @@ from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
 
 import cedr
+from cedr.spark import files
 from cedr.spark.hashing import buckets_of
 from tests.spark.streaming import Stream
 
@@ -31,16 +32,12 @@ def test_buckets_are_sparks(spark: SparkSession, buckets: int) -> None:
     assert buckets_of(pa.array(texts), buckets).tolist() == [row["t"] for row in rows]
 
 
-@pytest.fixture(params=["long", "string"])
-def key(request: Any) -> str:
-    return str(request.param)
-
-
 def written(spark: SparkSession, folder: Path, form: str, key: str, rows: Iterable[tuple[Any, ...]]) -> str:
     schema = SCHEMA.format(key=key).replace("ts timestamp", "ts string") + ", ts_seen string"
     frame = spark.createDataFrame([*rows], schema)
     typed = frame.withColumn("ts", F.to_timestamp("ts")).withColumn("ts_seen", F.to_timestamp("ts_seen"))
-    writer = typed.repartition(3).write.option("timestampFormat", "yyyy-MM-dd HH:mm:ss.SSSSSS")
+    zoned = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX" if form == "json" else "yyyy-MM-dd HH:mm:ss.SSSSSS"
+    writer = typed.repartition(3).write.option("timestampFormat", zoned)
     getattr(writer, form)(str(folder / form))
     return str(folder / form)
 
@@ -60,22 +57,32 @@ def machine_rows(key: str) -> list[tuple[Any, ...]]:
     return rows
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.fixture
+def split(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of files are made although the files are small."""
+    monkeypatch.setattr(files, "_LEAST", 1_000)
+
+
+@pytest.mark.usefixtures("split")
+@pytest.mark.parametrize(("form", "key"), [("csv", "long"), ("json", "string"), ("parquet", "long"), ("csv", "string")])
 def test_the_same_as_by_spark(spark: SparkSession, tmp_path: Path, form: str, key: str) -> None:
-    """Also in a zone with daylight saving, with NULLs everywhere, and unknown types."""
+    """Also in a zone with daylight saving, with NULLs everywhere, and unknown types; each file in two parts."""
     path = written(spark, tmp_path, form, key, machine_rows(key))
     schema = SCHEMA.format(key=key) + ", ts_seen timestamp"
     header = {"type": "kind", "time": "ts", "id": "serial"}
     by_spark = cedr.events(spark.read.schema(schema).format(form).load(path), **header)
     by_workers = cedr.files(spark, path, schema, format=form, **header)
-    assert by_workers.sources[0].files is not None
+    parts = by_workers.sources[0].files.paths.collect()
+    assert len(parts) == 6
+    assert {(row["part"], row["parts"]) for row in parts} == {(0, 2), (1, 2)}
     found = [answer(cedr.query(QUERY, given, dead_letters=True)) for given in (by_spark, by_workers)]
     assert found[0] == found[1]
     assert len(found[0]) > 20
     assert {"null-time", "unknown-type"} <= {row["code"] for row in found[0]}
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.usefixtures("split")
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
 def test_streams(spark: SparkSession, tmp_path: Path, form: str) -> None:
     path = written(spark, tmp_path, form, "long", machine_rows("long"))
     schema = SCHEMA.format(key="long") + ", ts_seen timestamp"
@@ -88,17 +95,31 @@ def test_streams(spark: SparkSession, tmp_path: Path, form: str) -> None:
     assert said(stream.written()) == Counter(answer(bounded))
 
 
-def test_what_is_not_of_its_type_is_an_error_that_names_the_file(spark: SparkSession, tmp_path: Path) -> None:
-    (tmp_path / "bad.csv").write_text("INSTALL,1,2026-01-01 00:00:00,1,0.5\nINSTALL,x,2026-01-01 00:00:00,2,0.5\n")
-    given = cedr.files(spark, tmp_path, SCHEMA.format(key="long"), format="csv", type="kind", time="ts", id="serial")
+def test_what_is_not_of_its_type_is_an_error_that_names_the_line(spark: SparkSession, tmp_path: Path) -> None:
+    """With dead letters the rest is answered; in a folder and a file with names that need care."""
+    folder = tmp_path / "a b%20#1"
+    folder.mkdir()
+    rows = [f"{kind},{key},2026-01-01 0{n}:00:00,{n},0.5" for n, (kind, key) in enumerate([*ROWS, ("SHUTDOWN", "x")])]
+    (folder / "bad ü.csv").write_text("\n".join(rows))
+    header = {"type": "kind", "time": "ts", "id": "serial"}
+    given = cedr.files(spark, folder, SCHEMA.format(key="long"), format="csv", **header)
+    assert given.sources[0].files is not None
     text = QUERY.replace(", x.ts_seen AS seen", "")
-    with pytest.raises(Exception, match=r"unreadable-file.*bad\.csv"):
+    with pytest.raises(Exception, match=r"unreadable-line.*bad ü\.csv, line 3, cannot be read"):
         cedr.query(text, given).collect()
+    found = cedr.query(text, given, dead_letters=True).collect()
+    assert sorted((row["code"] or "", row["machine"]) for row in found) == [("", 1), ("unreadable-line", None)]
 
 
-def test_other_formats_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+ROWS = [("INSTALL", "1"), ("SHUTDOWN", "1")]
+
+
+def test_what_cannot_be_meant_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    header = {"type": "kind", "time": "ts", "id": "serial"}
     with pytest.raises(cedr.StreamError, match="orc"):
-        cedr.files(spark, tmp_path, SCHEMA.format(key="long"), format="orc", type="kind", time="ts", id="serial")
+        cedr.files(spark, tmp_path, SCHEMA.format(key="long"), format="orc", **header)
+    with pytest.raises(cedr.StreamError, match="unknown-policy"):
+        cedr.files(spark, tmp_path, SCHEMA.format(key="long"), format="csv", unreadable="ignore", **header)
 
 
 def answer(frame: Any) -> list[Row]:

@@ -166,13 +166,50 @@ def test_a_bound_on_disorder_makes_guarantees(spark: SparkSession, tmp_path: Pat
     ):
         stream.put(batch)
     events = cedr.events(stream.frame, type="kind", id="id", disorder=5)
-    stream.run(cedr.query(ALERT, events, consistency="STRONG", dead_letters=True))
+    progress = stream.run(cedr.query(ALERT, events, consistency="STRONG", dead_letters=True))
     rows = stream.written()
     assert [row[1] for row in told(rows)] == [(("A", "a1"),)]
+    assert [each["observedMetrics"]["cedr Alert"]["late"] for each in progress][:3] == [0, 0, 2]
     assert max(row["Os"] for row in rows if row["change"] == "guarantee") == 14
     assert [(row["code"], '"late"' in row["message"]) for row in rows if row["change"] == "dead-letter"] == [
         ("broken-guarantee", True)
     ]
+
+
+def test_a_batch_that_is_tried_again_says_the_same_at_the_same_time(spark: SparkSession, tmp_path: Path) -> None:
+    """R40: with its CEDR time.  R33, R39: promises in a column of files that workers read."""
+    stream = Stream(spark, tmp_path, "kind string, id string, time long, key long, value long, promise long")
+    for batch in (
+        [("A", "a1", 1, 1, 10, None), ("A", "a2", 2, 2, 20, 0)],
+        [("B", "b2", 6, 2, 0, 5), ("B", "b9", 20, 9, 0, 15)],
+        [("A", "late", 3, 3, 30, None), ("A", "a4", 31, 4, 40, 30), ("A", "a5", 18, 5, 50, None)],
+    ):
+        stream.put(batch)
+    header = {"type": "kind", "id": "id", "guarantee": "promise"}
+    how = {"format": "json", "streaming": True, "files_per_batch": 1}
+    events = cedr.files(spark, tmp_path / "in", stream.schema, **how, **header)
+    assert events.sources[0].files is not None
+    result = cedr.query(ALERT, events, consistency="STRONG", dead_letters=True)
+    seen: dict[int, list[list[Row]]] = {}
+
+    def sink(frame: DataFrame, number: int) -> None:
+        seen.setdefault(number, []).append(sorted(frame.collect(), key=str))
+        if number > 0 and len(seen[number]) == 1:
+            message = "not this time"
+            raise RuntimeError(message)
+
+    writer = result.writeStream.foreachBatch(sink).option("checkpointLocation", str(tmp_path / "checkpoint"))
+    for _ in range(2):
+        with pytest.raises(StreamingQueryException, match="not this time"):
+            writer.trigger(availableNow=True).start().awaitTermination()
+    writer.trigger(availableNow=True).start().awaitTermination()
+    assert {number: len(tries) for number, tries in seen.items()} == {0: 1, 1: 2, 2: 2}
+    assert all(first == second for first, second in (tries for tries in seen.values() if len(tries) > 1))
+    rows = [row for tries in seen.values() for row in tries[-1]]
+    assert len({row["Cs"] for row in rows}) == 3
+    said = [(row["change"], row["id"] or row["code"]) for row in rows if row["change"] != "guarantee"]
+    assert sorted(said) == [("dead-letter", "broken-guarantee"), ("insert", "a1"), ("insert", "a5")]
+    assert max(row["Os"] for row in rows if row["change"] == "guarantee") == 30
 
 
 def test_the_slowest_provider_counts(spark: SparkSession, tmp_path: Path) -> None:

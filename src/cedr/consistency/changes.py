@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from cedr.model.stream import Change, Guarantee, Insert, Retract
 from cedr.model.time import Time
 from cedr.runtime.materialise import Names, events_of
 from cedr.runtime.relation import Reached, Relation
+from cedr.runtime.table import Header, Table
 
 Rows = NDArray[np.int64]
 KEPT = -(2**63) + 1
@@ -92,6 +94,11 @@ class Changes:
         self._changes: list[Change] | None = None
         self._arrow: pa.RecordBatch | None = None
         self._read = self._past = False
+
+    @property
+    def level_name(self) -> str:
+        """The level by its name."""
+        return self.level.name
 
     def __len__(self) -> int:
         return self.inserts + self.retractions + (self.guarantee is not None)
@@ -165,20 +172,17 @@ class Changes:
         reached = Reached(rows)
         names = Names(relation, reached)
         wants_all = header_names is None or "contributors" in header_names
-        header = relation.table.header(rows)  # of tables that go on changing
-        vs, rt = _own(header.vs), _own(header.rt)
-        os = vs if header.os is header.vs else _own(header.os)
-        oe, ve = self._ends(os, _own(header.ve))
+        times = _Times(relation.table, spoken)
         made: dict[str, Callable[[], pa.Array]] = {
             "change": lambda: pa.DictionaryArray.from_arrays(pa.array((~spoken.insert).view(np.int8)), _KINDS),
             "id": lambda: names.ids(contributors=wants_all),
             "said": lambda: pa.array(spoken.said),
-            "Vs": lambda: pa.array(vs),
-            "Ve": lambda: pa.array(ve),
-            "Os": lambda: pa.array(os),
-            "Oe": lambda: pa.array(oe),
+            "Vs": lambda: pa.array(times.vs),
+            "Ve": lambda: pa.array(times.ends[1]),
+            "Os": lambda: pa.array(times.os),
+            "Oe": lambda: pa.array(times.ends[0]),
             "Cs": lambda: pa.array(np.full(n, self.cedr_time) if self.retractions else spoken.said),
-            "Rt": lambda: pa.array(rt),
+            "Rt": lambda: pa.array(times.rt),
             "contributors": names.contributors,
         }
         wanted = made if header_names is None else header_names
@@ -194,16 +198,40 @@ class Changes:
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=batch.schema).take(pa.array(self._order()))
 
-    def _ends(self, os: Rows, ve: Rows) -> tuple[Rows, Rows]:
-        """The ends of rows after each change; a row that is removed ends where it began."""
-        spoken = self._spoken
-        if not self.retractions:
+
+class _Times:
+    """The times of what is said, each read when it is asked for: copies, as the table goes on changing."""
+
+    def __init__(self, table: Table, spoken: Spoken) -> None:
+        self._table, self._spoken = table, spoken
+
+    @cached_property
+    def _header(self) -> Header:
+        return self._table.header(self._spoken.rows)
+
+    @cached_property
+    def vs(self) -> Rows:
+        return _own(self._header.vs)
+
+    @cached_property
+    def os(self) -> Rows:
+        return self.vs if self._header.os is self._header.vs else _own(self._header.os)
+
+    @cached_property
+    def rt(self) -> Rows:
+        return self.vs if self._header.rt is self._header.vs else _own(self._header.rt)
+
+    @cached_property
+    def ends(self) -> tuple[Rows, Rows]:
+        """Oe and Ve of rows after each change; a row that is removed ends where it began."""
+        spoken, ve = self._spoken, _own(self._header.ve)
+        if spoken.insert.all():
             return np.ascontiguousarray(spoken.oe), ve
         back = np.flatnonzero(~spoken.insert)
         oe, of = spoken.oe.copy(), spoken.oe[back]
         new_oe, new_ve = spoken.new_oe[back], spoken.new_ve[back]
         removed = (new_oe == KEPT) & (new_ve == KEPT)
-        oe[back] = np.where(removed, os[back], np.where(new_oe == KEPT, of, new_oe))
+        oe[back] = np.where(removed, self.os[back], np.where(new_oe == KEPT, of, new_oe))
         ve[back] = np.where(new_ve == KEPT, ve[back], new_ve)
         return oe, ve
 

@@ -2,7 +2,8 @@
 
 Paper: Definition 2 (out of order), Figure 8 (orderliness).  Reading: R33 (h).  Counted over what was accepted, and over
 what is refused because it lies behind its provider's guarantee (R39).  Messages between two guarantees are taken in
-another order than they came in, so they are counted when all of them are there.
+another order than they came in, so they are counted when all of them are there.  A host that splits its input has no
+order within a batch: there what is late is below the h before the batch, however the input is split.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ class Lateness:
 
     def __init__(self) -> None:
         self.count = 0
+        self.together: Time | None = None
+        """h before the batch, where all of it comes at once.  Reading: R40."""
         self._columns: list[_Accepted] = []
         self._single: list[tuple[int, Time]] = []
 
@@ -39,6 +42,11 @@ class Lateness:
         if not columns and not single:
             return
         self._columns, self._single = [], []
+        if self.together is not None:
+            before = self.together
+            self.count += sum(int(np.count_nonzero(syncs < before)) for _, syncs in columns)
+            self.count += sum(sync < before for _, sync in single)
+            return
         if len(columns) == 1 and not single:
             self.count += _late(columns[0][1], high)
             return

@@ -122,7 +122,7 @@ class Monitor:
     def state(self) -> dict[str, bytes | None]:
         """The segments that have changed since the last time."""
         written = as_bytes(self._written())
-        changes = self._log.flush()
+        changes = self._log.flush(self.dataflow.top.line)
         if written != self._before:
             changes[self._name] = self._before = written
         return changes

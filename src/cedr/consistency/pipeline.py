@@ -100,6 +100,7 @@ class Pipeline:
         for monitor in self._monitors:
             monitor.begin(cedr_time)
         self._arrivals.receive(messages, cedr_time=cedr_time)
+        self._arrivals.ledger.lateness.together = None
         self._clock.note(cedr_time, self._arrivals.high, self._longest())
 
     def _speak(self, cedr_time: Time, until: Time = FOREVER) -> list[Changes]:
@@ -110,8 +111,12 @@ class Pipeline:
         return changes
 
     def heartbeat(self, high: Time) -> None:
-        """What was received elsewhere, where a host splits the input by key: h counts all of it.  Reading: R33."""
+        """What the next step brings elsewhere, where a host splits the input by key: h counts all of it.  Reading: R33.
+
+        Of what comes with it nothing is before or after another: late is what lies below the h of before.
+        """
         ledger = self._arrivals.ledger
+        ledger.lateness.together = ledger.high
         ledger.high = max(ledger.high, high)
 
     def said_elsewhere(self, said: Sequence[Said], made: Made) -> Sequence[Message | EventBatch]:

@@ -25,6 +25,9 @@ Mask = NDArray[np.bool_]
 _ENOUGH: Final = 32_768
 """A segment of so many rows is not written together with others."""
 _HEADER: Final = ("id", "vs", "ve", "os", "rt", "serial", "position", "provider")
+_BESIDE: Final = {"os": "vs", "ve": None, "position": "serial", "provider": None}
+"""Most events begin to be known when they begin to hold, have no end, and came in the order of their numbers."""
+_SAID: Final = b"cedr"
 _VALUE, _JSON, _PRESENT = "=", "~", "?"
 
 
@@ -106,7 +109,7 @@ class RowSegments:
     def load(self, number: int, written: bytes) -> Iterator[tuple[PlainRows, Rows]]:
         """The rows of a segment with their serial numbers; all that have one set of attributes together."""
         with pa.ipc.open_stream(pa.py_buffer(written)) as reader:
-            table = reader.read_all().combine_chunks()
+            table = _in_full(reader.read_all().combine_chunks())
         self._next = max(self._next, number + 1)
         self._segments[number] = _Segment(table.num_rows, 0, len(self._source.table))
         for part in _by_presence(table):
@@ -121,13 +124,14 @@ class RowSegments:
 
 def _written(source: Source, rows: Rows) -> bytes:
     table = source.table
-    parts: dict[str, Any] = {"id": source.ids.texts(rows)}
-    for name, column in (("vs", table.vs), ("ve", table.ve), ("os", table.os)):
-        parts[name] = pa.array(column.view[rows])
+    header = {name: column.view[rows] for name, column in (("vs", table.vs), ("ve", table.ve), ("os", table.os))}
     if not table.rt.implicit:
-        parts["rt"] = pa.array(table.rt.view[rows])
+        header["rt"] = table.rt.view[rows]
     for name, place in (("serial", source.serial), ("position", source.position), ("provider", source.provider)):
-        parts[name] = pa.array(place.at(rows))
+        header[name] = place.at(rows)
+    said = _distances(header)
+    parts: dict[str, Any] = {"id": source.ids.texts(rows)}
+    parts |= {name: pa.array(column) for name, column in header.items() if name not in said}
     present = table.columns._present  # names that some row lacks
     for name in table.columns.names:
         there = present[name].view[rows] if name in present else None
@@ -135,12 +139,32 @@ def _written(source: Source, rows: Rows) -> bytes:
             parts.update(_column(name, table.columns[name], rows))
         if there is not None:
             parts[_PRESENT + name] = pa.array(there)
-    written = pa.RecordBatch.from_arrays(list(parts.values()), names=list(parts))
+    written = pa.RecordBatch.from_arrays(list(parts.values()), names=list(parts), metadata={_SAID: as_bytes(said)})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, written.schema) as writer:
         writer.write_batch(written)
     result: bytes = sink.getvalue().to_pybytes()
     return result
+
+
+def _distances(header: Mapping[str, Rows]) -> dict[str, int]:
+    """Columns that are always as far from another one, or from 0: how far.  They need not be written."""
+    found = {}
+    for name, beside in _BESIDE.items():
+        distances = header[name] if beside is None else header[name] - header[beside]
+        if len(distances) and (distances == distances[0]).all():
+            found[name] = int(distances[0])
+    return found
+
+
+def _in_full(table: pa.Table) -> pa.Table:
+    """With the columns that were not written."""
+    said = from_bytes((table.schema.metadata or {}).get(_SAID, b"{}"))
+    for name, distance in said.items():
+        beside = _BESIDE[name]
+        start = np.zeros(table.num_rows, dtype=np.int64) if beside is None else table.column(beside).to_numpy()
+        table = table.append_column(name, pa.array(start + distance))
+    return table
 
 
 def _column(name: str, column: Column, rows: Rows) -> dict[str, Any]:

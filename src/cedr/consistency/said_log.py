@@ -28,14 +28,17 @@ class SaidLog:
         self._sizes: dict[int, int] = {}
         self._next = 0
 
-    def flush(self) -> dict[str, bytes | None]:
-        """The segments that changed since the last time; None where one is to be dropped."""
-        rows = self._voice.touched()
-        if sum(self._sizes.values()) + len(rows) <= 4 * self._voice.spoken_count + _SPARE:
+    def flush(self, line: Time) -> dict[str, bytes | None]:
+        """The segments that changed since the last time; None where one is to be dropped.
+
+        Rows with Vs up to the line are final, and not written.
+        """
+        rows, open_rows = self._voice.touched(line), self._voice.open_rows(line)
+        if sum(self._sizes.values()) + len(rows) <= 4 * len(open_rows) + _SPARE:
             return self._append(rows) if len(rows) else {}
         changes: dict[str, bytes | None] = {self._segment(number): None for number in self._sizes}
         self._sizes = {}
-        changes.update(self._append(self._voice.rows()))
+        changes.update(self._append(open_rows))
         return changes
 
     def _append(self, rows: Rows) -> dict[str, bytes | None]:

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from cedr.consistency.revisions import Said, Story
 
 Rows = NDArray[np.int64]
-VERSION: Final = 3
+VERSION: Final = 4
+READABLE: Final = (3, VERSION)
+"""In version 3 all columns of plain events were written, and what was said also where it was final."""
 
 
 class Saving:
@@ -203,8 +205,8 @@ def letter_from_json(written: Json) -> DeadLetter:
 
 def _check_version(segments: Mapping[str, bytes]) -> None:
     version = from_bytes(segments["meta"]).get("version") if "meta" in segments else None
-    if version != VERSION:
+    if version not in READABLE:
         found = "no version" if version is None else f"version {version}"
-        primary = f"the saved state has {found}, this program reads version {VERSION}"
+        primary = f"the saved state has {found}, this program reads versions {READABLE[0]} to {VERSION}"
         hint = "start it with the program that wrote it, or begin without it"
         raise StreamError(Diagnostic("unknown-state-version", primary, hint=hint))

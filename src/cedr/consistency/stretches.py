@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cedr.model.time import Time
 
-ROWS = 1 << 17
+ROWS = 1 << 18
 """So many rows at a time are near each other, and what is made of them finds the room of those before."""
 _SAMPLE = 1 << 12
 

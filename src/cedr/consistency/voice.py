@@ -44,7 +44,7 @@ class Voice:
         self._meant = Growable(np.bool_)
         self._waiting = RowQueue()
         self._ends = RowQueue()
-        self._touched: list[Rows] = []
+        self._touched: list[Rows] = [np.empty(0, dtype=np.int64)]
         self.frozen = 0
         """Rows not said, or not taken back, because they lie before m."""
         self._ghosts: dict[Name, int] = {}
@@ -100,19 +100,26 @@ class Voice:
         if not all_new:
             self._meant.view[added] = True
 
-    @property
-    def spoken_count(self) -> int:
-        """How many rows are said and not taken back."""
-        return int((self._said.view != UNSAID).sum())
+    def touched(self, line: Time) -> Rows:
+        """The rows of which what was said changed since the last time; those that are unsaid come first.
 
-    def touched(self) -> Rows:
-        """The rows of which what was said changed since the last time; those that are unsaid come first."""
-        rows = distinct(np.concatenate(self._touched)) if self._touched else self.rows()
-        if not self.logged:
-            self.logged = True
-            rows = self.rows()
-        self._touched = [np.empty(0, dtype=np.int64)]
+        Without what is final by now: nothing will be said about rows with Vs up to the line.
+        """
+        rows = np.concatenate(self._touched) if self.logged else self.rows()
+        self.logged, self._touched = True, [np.empty(0, dtype=np.int64)]
+        rows = distinct(self._open(rows, line))
         return rows[np.argsort(self._said.view[rows] != UNSAID, kind="stable")]
+
+    def open_rows(self, line: Time) -> Rows:
+        """The rows said and not taken back about which something may still be said."""
+        return self._open(self.rows(), line)
+
+    def _open(self, rows: Rows, line: Time) -> Rows:
+        later = (self._relation.table.vs.view[rows] > line) | (self._said.view[rows] == UNSAID)
+        if len(self._ends):
+            later |= np.isin(rows, self._ends.waiting())
+        found: Rows = rows[later]
+        return found
 
     def entries(self, rows: Rows) -> tuple[NDArray[np.generic], ...]:
         """Names, when they were said, and Oe as said."""

@@ -48,6 +48,16 @@ def keep_freed_memory() -> bool:
     return all(told)
 
 
+@cache
+def settle() -> None:
+    """What there is now stays: the collector need not look at it again, which after many imports takes it long.
+
+    For processes that make pipelines and drop them; to be called once everything is imported, before the first.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 def give_back(spare: int) -> bool:
     """Give memory back to the system if more than ``spare`` bytes of it are free; whether that was done.
 

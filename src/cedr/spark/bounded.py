@@ -5,28 +5,22 @@ Readings: R33 (once nothing more can come everything is due), R24.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cedr.model.dead_letter import DeadLetter
 from cedr.model.stream import Insert
 from cedr.model.time import Time
-from cedr.runtime.memory import give_back
+from cedr.runtime.memory import give_back, settle
+from cedr.spark.as_of import Stood, stood
 from cedr.spark.bucket import Bucket, Packed, Step
 from cedr.spark.failures import failing_clearly
 from cedr.spark.layout import Layout
-from cedr.spark.output import dead_letters, said
+from cedr.spark.misread import Letter, Misread
+from cedr.spark.output import Said, dead_letters, said, sliced
 
-_SPARE = 1 << 28
-"""So many bytes that are free may stay with the process for its next task."""
-_ROWS = 65_536
-"""So many rows are handed to Spark at a time."""
-
-
-def sliced(rows: Any) -> Iterator[Any]:
-    """Many rows a few at a time."""
-    for low in range(0, rows.num_rows, _ROWS):
-        yield rows.slice(low, _ROWS)
+_SPARE = 1 << 30
+"""So many bytes that are free may stay with the process for its next task: to get them again is dear, and Spark ends
+processes that have had nothing to do for a minute."""
 
 
 class RunBounded:
@@ -37,6 +31,7 @@ class RunBounded:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The packed rows of a partition; what is said about them."""
+        settle()
         buckets = _by_token(batches)
         for token in sorted(buckets):
             number = self._layout.tokens.index(token)
@@ -46,9 +41,13 @@ class RunBounded:
             del self._bucket
             give_back(_SPARE)
 
-    def _steps(self, packed: list[Packed]) -> Iterator[Step]:
+    def _steps(self, packed: list[Packed]) -> Iterator[Step | Stood]:
         bucket = Bucket(self._layout)
         self._bucket = bucket
+        as_of = self._layout.query.as_of
+        if not self._layout.changes and as_of is not None:
+            yield stood(bucket.steps(packed), as_of)
+            return
         if not self._layout.changes:
             yield from bucket.table(packed)
             return
@@ -60,11 +59,12 @@ class RunBounded:
             step = bucket.finish(last + 1)
             yield step._replace(said=[]) if self._layout.recorded else step
 
-    def _columns(self, step: Step, number: int) -> Iterator[Any]:
+    def _columns(self, step: Step | Stood, number: int) -> Iterator[Any]:
         layout = self._layout
         name = f"{number + 1}/{layout.buckets}"
         own = None if layout.slices is None else layout.slices.of(number)
-        for changes, guarantee in zip(step.said, self._bucket.pipeline.guarantee, strict=False):
+        spoken: Sequence[Said] = step.said
+        for changes, guarantee in zip(spoken, self._bucket.pipeline.guarantee, strict=False):
             yield from sliced(said(layout, changes, guarantee, name, own))
         letters = [letter for letter in step.letters if _is_own(letter, own)]
         if layout.letters and letters:
@@ -74,14 +74,15 @@ class RunBounded:
 def _by_token(batches: Iterator[Any]) -> dict[int, list[Packed]]:
     buckets: dict[int, list[Packed]] = {}
     for batch in batches:
-        columns = [batch.column(name).to_pylist() for name in ("token", "task", "number", "head", "rows")]
-        for token, *packed in zip(*columns, strict=True):
-            buckets.setdefault(token, []).append(Packed(*packed))
+        columns = [batch.column(name).to_pylist() for name in ("token", "task", "number", "head")]
+        blobs = [blob.as_buffer() for blob in batch.column("rows")]
+        for token, task, number, head, blob in zip(*columns, blobs, strict=True):
+            buckets.setdefault(token, []).append(Packed(task, number, head, blob))
     return buckets
 
 
-def _is_own(letter: DeadLetter, own: tuple[Time, Time] | None) -> bool:
+def _is_own(letter: Letter, own: tuple[Time, Time] | None) -> bool:
     """Whether a dead letter is of this slice: an event at the edge of two is told of once."""
-    if own is None or not isinstance(letter.message, Insert):
+    if own is None or isinstance(letter, Misread) or not isinstance(letter.message, Insert):
         return True
     return own[0] <= letter.message.event.valid_start < own[1]

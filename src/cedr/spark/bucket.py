@@ -25,6 +25,7 @@ from cedr.model.stream import Guarantee, Message, Retract, insert
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.spark.control import Switch, commands
 from cedr.spark.layout import INSERT, RETRACT, UNKNOWN, Layout, TypeLayout
+from cedr.spark.misread import Letter, Misread
 from cedr.spark.pack import SAID_BY, unpacked
 
 
@@ -34,7 +35,7 @@ class Packed(NamedTuple):
     task: int
     number: int
     head: str
-    rows: bytes | None
+    rows: bytes | pa.Buffer | None
 
 
 @dataclass(slots=True)
@@ -44,6 +45,8 @@ class Head:
     highs: dict[tuple[int, str | None], Time] = field(default_factory=dict)
     promises: dict[str | None, Time] = field(default_factory=dict)
     control: list[str] = field(default_factory=list)
+    letters: list[Misread] = field(default_factory=list)
+    """What map tasks could not read; the first bucket hears of it."""
 
     def add(self, entry: Mapping[str, Any]) -> None:
         """What another map task says."""
@@ -52,11 +55,13 @@ class Head:
         for provider, time in entry.get("promises", ()):
             self.promises[provider] = max(self.promises.get(provider, time), time)
         self.control += entry.get("control", ())
+        self.letters += (Misread(*letter) for letter in entry.get("letters", ()))
 
     def join(self, other: Head) -> None:
         """What other map tasks say."""
         highs = [[*key, high] for key, high in other.highs.items()]
-        self.add({"highs": highs, "promises": other.promises.items(), "control": other.control})
+        told = {"control": other.control, "letters": other.letters}
+        self.add({"highs": highs, "promises": other.promises.items(), **told})
 
     @property
     def high(self) -> Time:
@@ -69,7 +74,7 @@ class Step(NamedTuple):
 
     time: Time
     said: list[Changes]
-    letters: list[DeadLetter]
+    letters: list[Letter]
 
 
 class Bucket:
@@ -113,7 +118,7 @@ class Bucket:
         """
         rows, heads, said = _arrived(packed)
         messages = self._taken(said)
-        letters: list[DeadLetter] = []
+        letters: list[Letter] = [letter for head in heads.values() for letter in head.letters]
         if not self.layout.recorded:
             messages += () if rows is None else self._messages(rows, letters)
         else:  # guarantees speak of what comes after them
@@ -127,7 +132,7 @@ class Bucket:
     def _step(self, rows: pa.Table | None, head: Head, time: Time, taken: Sequence[Message | EventBatch] = ()) -> Step:
         for switch in commands(head.control):
             self._switch(switch)
-        letters: list[DeadLetter] = []
+        letters: list[Letter] = [*head.letters]
         messages = [*taken, *(() if rows is None else self._messages(rows, letters))]
         self.high = head.high
         self.pipeline.heartbeat(self.high)
@@ -139,7 +144,7 @@ class Bucket:
         taken = self.layout.taken
         return [message for stage in said for message in self.pipeline.said_elsewhere(said[stage], taken[stage])]
 
-    def _said(self, messages: list[Message | EventBatch], letters: list[DeadLetter], time: Time) -> Step:
+    def _said(self, messages: list[Message | EventBatch], letters: list[Letter], time: Time) -> Step:
         said = self.pipeline.step(messages, time)
         return Step(time, said, [*letters, *self.pipeline.take_dead_letters()])
 
@@ -172,7 +177,7 @@ class Bucket:
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
-    def _messages(self, rows: pa.Table, letters: list[DeadLetter]) -> Iterator[Message | EventBatch]:
+    def _messages(self, rows: pa.Table, letters: list[Letter]) -> Iterator[Message | EventBatch]:
         """Inserts by columns, then retractions: within a batch there is no order between map tasks."""
         codes = rows.column("code").to_numpy()
         kinds = rows.column("kind").to_numpy() if "kind" in rows.column_names else np.zeros(len(codes), np.int8)
@@ -241,7 +246,7 @@ def _arrived(packed: Iterable[Packed]) -> tuple[pa.Table | None, dict[Time | Non
             heads.setdefault(entry["time"], Head()).add(entry)
     tables: list[pa.Table] = []
     said: dict[int, list[Said]] = {}
-    for table in (unpacked(each.rows) for each in ordered if each.rows):
+    for table in (unpacked(each.rows) for each in ordered if each.rows is not None):
         who = (table.schema.metadata or {}).get(SAID_BY)
         if who is None:
             tables.append(table)

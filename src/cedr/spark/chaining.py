@@ -18,6 +18,7 @@ import pyarrow as pa
 from cedr.consistency.changes import Changes
 from cedr.consistency.handing_on import HEADER
 from cedr.model.time import BEGINNING, Time
+from cedr.spark.as_of import Stood
 from cedr.spark.bounded import RunBounded
 from cedr.spark.bucket import Bucket, Packed, Step
 from cedr.spark.hashing import buckets_of
@@ -35,7 +36,7 @@ class Handed(NamedTuple):
     task: int
     number: int
     head: str
-    rows: bytes | None
+    rows: bytes | pa.Buffer | None
 
 
 def provider_of(stage: int, number: int, buckets: int) -> str:
@@ -98,7 +99,7 @@ def _of_input(bucket: Bucket, time: Time) -> dict[str, Any]:
     return {"time": time, "highs": highs, "promises": [*promises.items()]}
 
 
-def _blobs(said: Sequence[Changes], to: Onward, who: list[Any]) -> dict[int, bytes]:
+def _blobs(said: Sequence[Changes], to: Onward, who: list[Any]) -> dict[int, pa.Buffer]:
     """The rows for each bucket, packed."""
     if not any(changes.inserts + changes.retractions for changes in said):
         return {}
@@ -119,16 +120,17 @@ def _blobs(said: Sequence[Changes], to: Onward, who: list[Any]) -> dict[int, byt
 class HandOn(RunBounded):
     """Given to ``mapInArrow`` where a stage of a bounded query is not the last one."""
 
-    def _steps(self, packed: list[Packed]) -> Iterator[Step]:
+    def _steps(self, packed: list[Packed]) -> Iterator[Step | Stood]:
         own, self._later = parted(packed)
         self._number = 0
         return super()._steps(own)
 
-    def _columns(self, step: Step, number: int) -> Iterator[Any]:
+    def _columns(self, step: Step | Stood, number: int) -> Iterator[Any]:
+        assert isinstance(step, Step)
         later, self._later = self._later, []
         for each in passed_on(later, self._layout):
             yield row_of(*each)
         for each in handed_on(self._bucket, step, number):
-            if each.rows:
+            if each.rows is not None:
                 yield row_of(*each._replace(number=self._number))
         self._number += 1

@@ -212,6 +212,9 @@ class Travelling:
         if not self.prunes:
             return frame
         kept = codes != UNREAD
+        judged = "guarantee" in source.header or source.disorder is not None
+        if "arrival" in source.header and judged:  # every row may promise something of those that arrive after it
+            return frame
         if (
             "change" in source.header
         ):  # a guarantee speaks for all types, and an event that is left out may be retracted

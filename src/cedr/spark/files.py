@@ -2,16 +2,20 @@
 
 Reading: R2.  Rows that Spark reads go through the JVM one by one before they become columns again.  A worker that reads
 its files by Arrow has columns from the start.  What such files are to a query is told by a DataFrame as usual, which is
-also how they are read where a part of the query needs it.
+also how they are read where a part of the query needs it.  A large file is read by several workers, a part each; Spark
+lists the files, and nobody reads one to say how it is split.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 from os import PathLike, fspath
 from typing import Any, Final
 from urllib.parse import urlparse
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 from pyspark.sql import types as st
 
@@ -20,11 +24,15 @@ from cedr.model.schema import DataType
 from cedr.spark.columns import Slots
 from cedr.spark.datatypes import ours
 from cedr.spark.events import DataFrame, Events, EventSource, events
+from cedr.spark.formats.lines import PACKED, local_path
 from cedr.spark.layout import FileForm, Layout
 from cedr.spark.splitting import Split
 
 _LISTED: Final = "path string, modificationTime timestamp, length long, content binary"
-_FORMS: Final = ("csv", "parquet")
+_FORMS: Final = ("csv", "json", "parquet")
+_POLICIES: Final = (None, "fail", "dead-letter")
+_LEAST: Final = 8 << 20
+"""So many bytes a part of a file has at least."""
 _HEADER: Final = {
     "type": "type",
     "time": "vs",
@@ -61,11 +69,13 @@ class EventFiles:
     """Where the files are, and what is in them."""
 
     paths: DataFrame
-    """A column ``path``; of a stream, those of each batch."""
+    """Columns ``path``, ``length``, and where files are split ``part`` and ``parts``; of a stream, those of a batch."""
     form: FileForm
+    forgiving: bool | None
+    """Whether what cannot be read is a dead letter; None: where the query is asked for dead letters."""
 
 
-def files(
+def files(  # noqa: PLR0913 - one for each choice
     session: Any,
     path: str | PathLike[str],
     schema: st.StructType | str,
@@ -75,46 +85,87 @@ def files(
     separator: str = ",",
     head: bool = False,
     files_per_batch: int | None = None,
+    split: bool | None = None,
+    unreadable: str | None = None,
     **header: Any,
 ) -> Events:
-    """The rows of CSV or Parquet files as messages; ``header`` is what ``cedr.events`` takes.
+    """The rows of CSV, JSON or Parquet files as messages; ``header`` is what ``cedr.events`` takes.
 
-    ``schema`` tells the columns as Spark does.  CSV files have ``separator`` between columns, and with ``head`` a first
-    line of names.  With ``streaming`` files that appear later are read too, ``files_per_batch`` at a time.
+    ``schema`` tells the columns as Spark does.  JSON files have an object on each line.  CSV files have ``separator``
+    between columns, and with ``head`` a first line of names.  With ``streaming`` files that appear later are read too,
+    ``files_per_batch`` at a time.
 
-    Files on local disks, or mounted on all workers under one path, are read by the workers; a value that is not of its
-    column's type is then an error that names the file.  Raises ``StreamError`` as ``cedr.events`` does.
+    Large files are split between workers.  To deal out the parts takes a stream some time in every batch, whatever its
+    size; so a stream does it only where a file that is there already is large, or as ``split`` says.
+
+    Files on local disks, or mounted on all workers under one path, are read by the workers.  What cannot be read then,
+    a file, or a line or value of one, is a dead letter that names it where the query is asked for ``dead_letters``, and
+    an error otherwise; ``unreadable`` says "dead-letter" or "fail" whatever the query is asked for.  Raises
+    ``StreamError`` as ``cedr.events`` does.
     """
     if format not in _FORMS:
         hint = "read it by Spark, and use cedr.events"
         raise StreamError(Diagnostic("unknown-format", f'files of format "{format}" cannot be read here', hint=hint))
+    if unreadable not in _POLICIES:
+        primary = f'unreadable= is "{unreadable}"'
+        raise StreamError(Diagnostic("unknown-policy", primary, hint='say "dead-letter" or "fail"'))
     reader = session.readStream if streaming else session.read
-    options: dict[str, Any] = {"sep": separator, "header": head} if format == "csv" else {}
+    options: dict[str, Any] = {"sep": separator, "header": head, "escape": '"'} if format == "csv" else {}
     if streaming and files_per_batch:
         options["maxFilesPerTrigger"] = files_per_batch
     frame = reader.schema(schema).options(**options).format(format).load(fspath(path))
     found = events(frame, **header)
     (source,) = found.sources
-    form = _form(
-        source, format, separator, head=head, zone=session.conf.get("spark.sql.session.timeZone"), header=header
-    )
+    zone = session.conf.get("spark.sql.session.timeZone")
+    form = _form(source, header, FileForm(format, separator, head, zone, {}, {}, local_path(fspath(path))))
     if form is None or urlparse(fspath(path)).scheme not in ("", "file"):
         return found
+    most = _tasks(session) if split is not False else 1
+    there = session.read.format("binaryFile")
     if streaming:
-        reader = session.readStream.format("binaryFile").schema(_LISTED).options(**options)
-        listed = reader.load(fspath(path)).select("path")
+        reader = session.readStream.schema(_LISTED).options(**options)
+        listed = reader.format("binaryFile").load(fspath(path)).select("path", "length")
+        if most > 1 and (split or _large(there, fspath(path))):
+            listed = _parts(listed, format, most).coalesce(1).repartition(most)
     else:
-        names = sorted(frame.inputFiles())
-        if not names or any(not name.startswith("file:") for name in names):
+        parts = _parts(there.load(fspath(path)), format, most)
+        rows = sorted(parts.collect())
+        if not rows or any(not row["path"].startswith("file:") or form.partitioned(row["path"]) for row in rows):
             return found
-        tasks = min(len(names), int(session.conf.get("spark.sql.shuffle.partitions")))
-        listed = session.createDataFrame([(name,) for name in names], "path string").repartition(tasks)
-    return Events((replace(source, files=EventFiles(listed, form)),))
+        listed = session.createDataFrame(rows, parts.schema).repartition(min(len(rows), _tasks(session)))
+    forgiving = None if unreadable is None else unreadable == "dead-letter"
+    return Events((replace(source, files=EventFiles(listed, form, forgiving)),))
 
 
-def _form(
-    source: EventSource, name: str, separator: str, *, head: bool, zone: str, header: dict[str, Any]
-) -> FileForm | None:
+def _tasks(session: Any) -> int:
+    """How many tasks run at once, as far as that can be known."""
+    partitions = int(session.conf.get("spark.sql.shuffle.partitions"))
+    try:
+        return min(partitions, int(session.sparkContext.defaultParallelism))
+    except Exception:  # Spark Connect does not tell
+        return partitions
+
+
+def _large(reader: Any, path: str) -> bool:
+    """Whether a file that is there now would be split."""
+    try:
+        longest = reader.load(path).agg(F.max("length")).collect()[0][0]
+    except AnalysisException:  # nothing is there yet
+        return False
+    return longest is not None and longest >= 2 * _LEAST
+
+
+def _parts(listed: DataFrame, name: str, most: int) -> DataFrame:
+    """Files as they are listed, a row for each part; what is compressed as a whole has one."""
+    count = F.least(F.lit(most), F.greatest(F.lit(1), F.floor(F.col("length") / _LEAST))).cast("int")
+    if name != "parquet":
+        whole = reduce(or_, (F.col("path").endswith(end) for end in PACKED))
+        count = F.when(whole, F.lit(1)).otherwise(count)
+    counted = listed.select("path", "length", count.alias("parts"))
+    return counted.select("path", "length", F.explode(F.sequence(F.lit(0), F.col("parts") - 1)).alias("part"), "parts")
+
+
+def _form(source: EventSource, header: dict[str, Any], bare: FileForm) -> FileForm | None:
     """How workers read such files; None where they cannot."""
     parts = {part: given for part, given in {"time": "time", **header}.items() if given is not None}
     named = {_HEADER[part]: given for part, given in parts.items() if part in _HEADER and isinstance(given, str)}
@@ -123,10 +174,10 @@ def _form(
     plain = len(columns) == len(source.header) and "id" in named and "type" in named
     if not plain or "change" in source.header or "arrival" in source.header:
         return None
-    if any(not isinstance(of, _SIMPLE) for of in fields.values()):
+    if any(not isinstance(of, _SIMPLE) for of in fields.values()) or len(bare.separator.encode()) != 1:
         return None
     types = {field: of.simpleString() for field, of in fields.items()}
-    return FileForm(name, separator, head, zone, types, {part: at for part, at in named.items() if at in fields})
+    return replace(bare, types=types, header={part: at for part, at in named.items() if at in fields})
 
 
 def direct(events: Events, layout: Layout, slots: Slots, split: Split) -> DataFrame | None:
@@ -139,7 +190,7 @@ def direct(events: Events, layout: Layout, slots: Slots, split: Split) -> DataFr
     if any(source.payload.get(name) != slots.types[slot] for of in layout.types for name, slot in of.slots.items()):
         return None
     frame = source.files.paths
-    return frame.select("path", F.unix_micros(F.current_timestamp()).alias("cedr")) if events.streaming else frame
+    return frame.withColumn("cedr", F.unix_micros(F.current_timestamp())) if events.streaming else frame
 
 
 def _hashed(source: EventSource, layout: Layout, split: Split) -> bool:

@@ -71,6 +71,14 @@ class FileForm:
     """All columns, in order, with their Spark types."""
     header: Mapping[str, str]
     """The columns of the header, by the names under which they travel."""
+    base: str = ""
+    """The path that was given."""
+
+    def partitioned(self, path: str) -> str | None:
+        """A column that the folder of a file tells, as in ``day=5/``; Spark takes it from there."""
+        _, _, below = path.partition(self.base.rstrip("/") + "/") if self.base else ("", "", "")
+        names = (folder.partition("=")[0] for folder in below.split("/")[:-1] if "=" in folder)
+        return next((name for name in names if name in self.types), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from cedr.spark.layout import Layout
 
 _SUMS: Final = (
     "received",
+    "late",
     "held",
     "inserts",
     "retractions",
@@ -44,6 +45,7 @@ def measured(of: int, measures: Measures, changes: Changes, guarantee: Time, let
         "of": of,
         "level": measures.level.name,
         "received": measures.received,
+        "late": measures.late,
         "held": measures.held,
         "inserts": changes.inserts,
         "retractions": changes.retractions,

@@ -6,8 +6,8 @@ input's are, and then "for ever" is NULL; otherwise they are whole numbers.
 
 from __future__ import annotations
 
-from collections.abc import Container
-from typing import Any, Final, Protocol
+from collections.abc import Container, Iterator, Sequence
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from pyspark.sql import types as st
 
 from cedr.connect.outgoing import message_as_line
-from cedr.model.dead_letter import DeadLetter
 from cedr.model.time import FOREVER, Time
 from cedr.spark.layout import Layout
+from cedr.spark.misread import Letter, Misread
 
 Rows = NDArray[np.int64]
 
@@ -29,6 +29,8 @@ _CONTRIBUTORS: Final = st.ArrayType(
     st.StructType([st.StructField("type", st.StringType()), st.StructField("id", st.StringType())])
 )
 LETTER: Final = ("code", "reason", "message")
+_ROWS: Final = 65_536
+"""So many rows are handed to Spark at a time."""
 DEAD_LETTER: Final = "dead-letter"
 
 
@@ -36,8 +38,8 @@ class Said(Protocol):
     """What one step said at one level."""
 
     @property
-    def level(self) -> Any:
-        """At which; it has a ``name``."""
+    def level_name(self) -> str:
+        """At which."""
 
     @property
     def cedr_time(self) -> Time:
@@ -49,6 +51,19 @@ class Said(Protocol):
 
     def to_arrow(self, header: Container[str] | None = None) -> pa.RecordBatch:
         """Inserts and retractions as columns; of the header only what is asked for."""
+
+
+class Told(NamedTuple):
+    """What was said, once it has become columns."""
+
+    level_name: str
+    cedr_time: Time
+    guarantee: Time | None
+    rows: pa.RecordBatch
+
+    def to_arrow(self, header: Container[str] | None = None) -> pa.RecordBatch:  # noqa: ARG002 - as it travelled
+        """Inserts and retractions as columns."""
+        return self.rows
 
 
 def header_fields(*, changes: bool, labelled: bool, letters: bool, instants: bool) -> tuple[list[Any], list[Any]]:
@@ -67,18 +82,23 @@ def said(
     """What one step said at one level, with the guarantee that left; of a slice of time, its own rows."""
     rows = changes.to_arrow(header_read(layout))
     if not layout.changes:
-        return _as_table(layout, rows, own)
+        return _as_table(layout, rows, changes.level_name, own)
     columns = _payload(layout, rows) | {name: rows.column(name) for name in _STREAM if name != "K"}
     if "K" in layout.schema.names:
         columns["K"] = _keys(rows)
     if "final" in layout.schema.names:
         columns["final"] = pa.array(_syncs(rows) <= guarantee)
-    if layout.labelled:
-        columns["level"] = pa.repeat(pa.scalar(changes.level.name, pa.string()), rows.num_rows)
+    columns |= _level(layout, changes.level_name, rows.num_rows)
     batch = _fitted(layout, columns, rows.num_rows)
     if changes.guarantee is None:
         return batch
     return _together([batch, _guarantee(layout, changes, bucket)])
+
+
+def sliced(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Many rows a few at a time."""
+    for low in range(0, rows.num_rows, _ROWS):
+        yield rows.slice(low, _ROWS)
 
 
 def header_read(layout: Layout) -> frozenset[str]:
@@ -93,9 +113,9 @@ def header_read(layout: Layout) -> frozenset[str]:
 _MADE_OF: Final = {"K": ("id", "Os", "said"), "final": ("change", "Os", "Oe", "Ve")}
 
 
-def _as_table(layout: Layout, rows: pa.RecordBatch, own: tuple[Time, Time] | None) -> pa.RecordBatch:
+def _as_table(layout: Layout, rows: pa.RecordBatch, level: str, own: tuple[Time, Time] | None) -> pa.RecordBatch:
     """The rows of the result: the latest belief, or all of them where the query asks for beliefs."""
-    keep = pc.equal(rows.column("change").dictionary_decode(), "insert")
+    keep = _are_inserts(rows)
     if own is not None:
         start = rows.column("Vs")
         keep = pc.and_(keep, pc.and_(pc.greater_equal(start, own[0]), pc.less(start, own[1])))
@@ -103,8 +123,20 @@ def _as_table(layout: Layout, rows: pa.RecordBatch, own: tuple[Time, Time] | Non
         keep = pc.and_(keep, pc.equal(rows.column("Oe"), FOREVER))
     if not pc.all(keep, min_count=0).as_py():
         rows = rows.filter(keep)
-    columns = {name: rows.column(name) for name in _TABLE} | _payload(layout, rows)
+    columns = {name: rows.column(name) for name in _TABLE} | _payload(layout, rows) | _level(layout, level, len(rows))
     return _fitted(layout, columns, rows.num_rows)
+
+
+def _are_inserts(rows: pa.RecordBatch) -> pa.BooleanArray:
+    """By the numbers in the dictionary: there are few kinds and many rows."""
+    kinds = rows.column("change")
+    numbers = [number for number, kind in enumerate(kinds.dictionary.to_pylist()) if kind == "insert"]
+    return pc.is_in(kinds.indices, pa.array(numbers, kinds.indices.type))
+
+
+def _level(layout: Layout, name: str, count: int) -> dict[str, Any]:
+    """Who speaks, where several do."""
+    return {"level": pa.repeat(pa.scalar(name, pa.string()), count)} if layout.labelled else {}
 
 
 def _payload(layout: Layout, rows: pa.RecordBatch) -> dict[str, Any]:
@@ -128,7 +160,7 @@ def _keys(rows: pa.RecordBatch) -> pa.Array:
 def _syncs(rows: pa.RecordBatch) -> Rows:
     """Sync, or where a retraction does not tell which end it moves, an instant that is not before it.  Reading: R7."""
     os, oe, ve = (rows.column(name).to_numpy() for name in ("Os", "Oe", "Ve"))
-    inserts = pc.equal(rows.column("change").dictionary_decode(), "insert").to_numpy(zero_copy_only=False)
+    inserts = _are_inserts(rows).to_numpy(zero_copy_only=False)
     ends = np.where(oe == FOREVER, np.maximum(os, ve), np.where(ve == FOREVER, oe, np.maximum(oe, ve)))
     syncs: Rows = np.where(inserts | (oe <= os), os, ends)
     return syncs
@@ -143,17 +175,17 @@ def _guarantee(layout: Layout, changes: Said, bucket: str) -> pa.RecordBatch:
         "Cs": pa.array([changes.cedr_time], pa.int64()),
         "final": [True],
     }
-    if layout.labelled:
-        columns["level"] = [changes.level.name]
-    return _fitted(layout, columns, 1)
+    return _fitted(layout, columns | _level(layout, changes.level_name, 1), 1)
 
 
-def dead_letters(layout: Layout, letters: list[DeadLetter], time: Time) -> pa.RecordBatch:
+def dead_letters(layout: Layout, letters: Sequence[Letter], time: Time) -> pa.RecordBatch:
     """Rows that say what could not be used, and why.  Readings: R37, R39, R41."""
     columns: dict[str, Any] = {
         "code": [letter.code for letter in letters],
         "reason": [letter.reason for letter in letters],
-        "message": [message_as_line(letter.message) for letter in letters],
+        "message": [
+            letter.message if isinstance(letter, Misread) else message_as_line(letter.message) for letter in letters
+        ],
     }
     if layout.changes:
         columns["change"] = [DEAD_LETTER] * len(letters)

@@ -8,7 +8,7 @@ buckets release what is due as busy ones do.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from cedr.model.time import BEGINNING, FOREVER
 from cedr.spark.layout import CONTROL, GUARANTEE, INSERT, RETRACT, UNKNOWN, Later, Layout
+from cedr.spark.misread import Misread
 
 Batch = Any
 Times = NDArray[np.int64]
@@ -56,40 +57,57 @@ def onward(stage: int, token: int, head: str = "[]") -> str:
     return f"onward {stage} {token} {head}"
 
 
-def row_of(token: int, task: int, number: int, head: str, rows: bytes | None) -> Batch:
+def row_of(token: int, task: int, number: int, head: str, rows: bytes | pa.Buffer | None) -> Batch:
     """What is shuffled."""
-    columns = [[token], [task], [number], [head], [rows]]
-    arrays = [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=SCHEMA)
+    header = [[token], [task], [number], [head]]
+    columns = [pa.array(column, field.type) for column, field in zip(header, SCHEMA, strict=False)]
+    blob = None if rows is None else pa.py_buffer(rows)
+    return pa.RecordBatch.from_arrays([*columns, as_column([blob])], schema=SCHEMA)
 
 
 class Pack:
     """Given to ``mapInArrow``."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, letters: list[Misread] | None = None) -> None:
         self._layout = layout
+        self._letters = [] if letters is None else letters
+        """What could not be read among the rows so far; whoever reads adds to it, and it is told once."""
 
-    def __call__(self, batches: Iterator[Batch]) -> Iterator[Batch]:
-        """The rows of a map task; a row for each bucket."""
+    def __call__(self, batches: Iterator[Batch], time: int | None = None) -> Iterator[Batch]:
+        """The rows of a map task; a row for each bucket.  ``time`` is the CEDR time where there are no rows."""
         from pyspark import TaskContext
 
         context = TaskContext.get()
         task = 0 if context is None else context.partitionId()
-        for number, rows in enumerate(_gathered(batches)):
-            yield from self._packed(rows, task, number)
+        number = 0
+        for rows in _gathered(batches):
+            entries = Heads(self._layout, rows).entries()
+            yield from self._sent(entries, self._blobs(rows), task, number)
+            yield from self._sent_later(rows, task, number)
+            number += 1
+        if self._letters:
+            yield from self._sent([{"time": time, "highs": []}], {}, task, number)
 
-    def _packed(self, rows: pa.Table, task: int, number: int) -> Iterator[Batch]:
+    def _sent(
+        self, entries: list[dict[str, Any]], blobs: dict[int, pa.Buffer], task: int, number: int
+    ) -> Iterator[Batch]:
+        heads = [json.dumps(entries)] * self._layout.buckets
+        if self._letters:
+            told = {"letters": [letter.as_data() for letter in self._letters]}
+            heads[0] = json.dumps([*entries[:-1], entries[-1] | told])
+            self._letters.clear()
+        for bucket, token in enumerate(self._layout.tokens):  # one at a time: they are large
+            yield row_of(token, task, number, heads[bucket], blobs.get(bucket))
+
+    def _sent_later(self, rows: pa.Table, task: int, number: int) -> Iterator[Batch]:
+        """What later stages read, by way of any bucket of this one."""
         layout = self._layout
-        head = json.dumps(Heads(layout, rows).entries())
-        blobs = self._blobs(rows)
-        for bucket, token in enumerate(layout.tokens):  # one at a time: they are large
-            yield row_of(token, task, number, head, blobs.get(bucket))
-        for stage, later in enumerate(layout.later, layout.stage + 1):  # by way of any bucket of this one
+        for stage, later in enumerate(layout.later, layout.stage + 1):
             for bucket, blob in self._blobs(rows, stage, later).items():
                 way = layout.tokens[bucket % layout.buckets]
                 yield row_of(way, task, number, onward(stage, later.tokens[bucket]), blob)
 
-    def _blobs(self, rows: pa.Table, stage: int = 1, later: Later | None = None) -> dict[int, bytes]:
+    def _blobs(self, rows: pa.Table, stage: int = 1, later: Later | None = None) -> dict[int, pa.Buffer]:
         """What goes to each bucket; types that nobody reads, guarantees and control go to none."""
         codes = _numbers(rows, "code")
         read = self._layout.codes if later is None else later.codes
@@ -132,13 +150,23 @@ def _gathered(batches: Iterator[Batch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(held).combine_chunks()
 
 
-def packed(rows: pa.Table) -> bytes:
+def packed(rows: pa.Table) -> pa.Buffer:
     """A table as bytes."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, rows.schema) as writer:
+    sizes = pa.MockOutputStream()
+    with pa.ipc.new_stream(sizes, rows.schema) as writer:
         writer.write_table(rows)
-    written: bytes = sink.getvalue().to_pybytes()
+    written = pa.allocate_buffer(sizes.size())  # a buffer that grows is copied again and again
+    with pa.ipc.new_stream(pa.FixedSizeBufferWriter(written), rows.schema) as writer:
+        writer.write_table(rows)
     return written
+
+
+def as_column(blobs: Sequence[pa.Buffer | None]) -> pa.BinaryArray:
+    """Buffers as a column; of a single one, the bytes are not copied."""
+    if len(blobs) != 1 or blobs[0] is None:
+        return pa.array([None if blob is None else blob.to_pybytes() for blob in blobs], pa.binary())
+    offsets = pa.py_buffer(np.array([0, blobs[0].size], np.int32))
+    return pa.BinaryArray.from_buffers(pa.binary(), 1, [None, offsets, blobs[0]])
 
 
 def unpacked(blob: Any) -> pa.Table:
@@ -218,7 +246,11 @@ class Heads:
         return [[source, provider, int(syncs[rows].max())]] if rows.any() else []
 
     def _syncs(self) -> tuple[Times, Mask]:
-        """Sync of inserts and retractions, and which of them count.  Readings: R7, R33."""
+        """Sync of inserts and retractions, and which of them count.  Readings: R7, R33, R41.
+
+        A removal has the Sync of its insert, which has been counted if it has come: it adds nothing, and would add too
+        much if it has not.  Of a shortening only its bucket knows whether it waits for its insert; it counts at once.
+        """
         rows, layout = self._rows, self._layout
         vs = _numbers(rows, "vs", BEGINNING)
         os = self._or("os", vs)
@@ -235,7 +267,7 @@ class Heads:
         if not retracts.any():
             return os, usable
         ends = np.minimum(np.where(oe <= os, os, oe), np.where(ve <= vs, os, np.maximum(os, ve)))
-        named = retracts & known & (ends < FOREVER)
+        named = retracts & known & (os < ends) & (ends < FOREVER)
         return np.where(retracts, ends, os), usable | named
 
     def _or(self, name: str, default: Times) -> Times:

@@ -7,110 +7,76 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, Final
-from urllib.parse import unquote, urlparse
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pa_csv
-import pyarrow.parquet as pa_parquet
 
 from cedr.errors import Diagnostic, StreamError
+from cedr.spark.formats.lines import Part, local_path
+from cedr.spark.formats.reader import Reader
 from cedr.spark.hashing import buckets_of
 from cedr.spark.layout import UNKNOWN, UNREAD, FileForm, Layout
+from cedr.spark.misread import Misread
 from cedr.spark.pack import Pack
 
-_ROWS: Final = 131_072
-"""So many rows of a Parquet file are read at a time."""
-_BLOCK: Final = 4 << 20
-"""So many bytes of a CSV file."""
-_TYPES: Final = {
-    "string": pa.string(),
-    "boolean": pa.bool_(),
-    "tinyint": pa.int8(),
-    "smallint": pa.int16(),
-    "int": pa.int32(),
-    "bigint": pa.int64(),
-    "float": pa.float32(),
-    "double": pa.float64(),
-    "date": pa.date32(),
-    "timestamp": pa.timestamp("us"),
-    "timestamp_ntz": pa.timestamp("us"),
-}
 _TIMES: Final = ("vs", "ve", "os", "oe", "promise")
 
 
 class PackFiles:
-    """Given to ``mapInArrow`` on rows that tell paths."""
+    """Given to ``mapInArrow`` on rows that tell paths, and which part of how many is meant."""
 
-    def __init__(self, layout: Layout, form: FileForm, key: str | None, closed: frozenset[str] | None) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        form: FileForm,
+        key: str | None,
+        closed: frozenset[str] | None,
+        *,
+        forgiving: bool = False,
+    ) -> None:
         self._layout, self._form, self._key = layout, form, key
         self._closed = closed
         """All types there are; None where any other may come."""
+        self._forgiving = forgiving
+        """Whether what cannot be read is a dead letter; otherwise the query fails."""
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The files of a map task; a row for each bucket."""
-        return Pack(self._layout)(self._rows(batches))
+        given = [row for batch in batches for row in batch.to_pylist()]
+        given.sort(key=lambda row: (row["path"], row.get("part") or 0))  # the order is that of a replay too
+        letters: list[Misread] = []
+        time = given[0].get("cedr") if given else None
+        return Pack(self._layout, letters)(self._rows(given, letters), time)
 
-    def _rows(self, batches: Iterator[Any]) -> Iterator[Any]:
-        for batch in batches:
-            times = batch.column("cedr").to_pylist() if "cedr" in batch.schema.names else [None] * batch.num_rows
-            for path, time in zip(batch.column("path").to_pylist(), times, strict=True):
-                try:
-                    for rows in self._read(unquote(urlparse(path).path)):
-                        yield self._travelling(rows, time)
-                except (pa.ArrowInvalid, pa.ArrowKeyError, KeyError, OSError) as error:
-                    detail = str(error).splitlines()[0]
-                    hint = "mend the file, or let Spark read it: cedr.events(spark.read…)"
-                    raise StreamError(
-                        Diagnostic("unreadable-file", f"{path} cannot be read", detail=detail, hint=hint)
-                    ) from None
+    def _rows(self, given: list[dict[str, Any]], letters: list[Misread]) -> Iterator[Any]:
+        reader = Reader(self._form, self._needed())
+        for row in given:
+            part = Part(local_path(row["path"]), row.get("part") or 0, row.get("parts") or 1, row.get("length"))
+            self._check(part.path)
+            try:
+                for found in reader.read(part):
+                    if not isinstance(found, Misread):
+                        yield self._travelling(found, row.get("cedr"))
+                    elif self._forgiving:
+                        letters.append(found)
+                    else:
+                        raise _refusal(found)
+            except OSError as error:
+                detail = str(error).splitlines()[0]
+                raise StreamError(Diagnostic("unreadable-file", f"{part.path} cannot be read", detail=detail)) from None
+
+    def _check(self, path: str) -> None:
+        column = self._form.partitioned(path)
+        if column is not None:
+            detail = f'the column "{column}" is told by the name of its folder'
+            hint = "let Spark read it: cedr.events(spark.readStream…)"
+            raise StreamError(Diagnostic("unreadable-file", f"{path} cannot be read", detail=detail, hint=hint))
 
     def _needed(self) -> list[str]:
         slots = {name for of in self._layout.types for name in of.slots}
         needed = {*self._form.header.values(), *slots, *([self._key] if self._key else [])}
         return [name for name in self._form.types if name in needed]
-
-    def _read(self, path: str) -> Iterator[Any]:
-        needed = self._needed()
-        types = {name: _TYPES[of] for name, of in self._form.types.items()}
-        if self._form.name == "parquet":
-            yield from self._parquet(path, needed, types)
-            return
-        names = None if self._form.head else list(self._form.types)
-        with pa_csv.open_csv(
-            path,
-            pa_csv.ReadOptions(column_names=names, use_threads=False, block_size=_BLOCK),
-            pa_csv.ParseOptions(delimiter=self._form.separator),
-            pa_csv.ConvertOptions(
-                column_types={name: types[name] for name in needed},
-                include_columns=needed,
-                strings_can_be_null=True,
-                null_values=[""],
-                quoted_strings_can_be_null=False,
-            ),
-        ) as reader:
-            yield from reader
-
-    def _parquet(self, path: str, needed: list[str], types: dict[str, pa.DataType]) -> Iterator[Any]:
-        kind = self._form.header["type"]
-        with pa_parquet.ParquetFile(path, read_dictionary=[kind], coerce_int96_timestamp_unit="us") as file:
-            missing = [name for name in needed if name not in file.schema_arrow.names]
-            if missing:
-                message = f'there is no column "{missing[0]}"'
-                raise KeyError(message)
-            for batch in file.iter_batches(_ROWS, columns=needed, use_threads=False):
-                columns = {name: batch.column(name) for name in needed}
-                yield {
-                    name: column if pa.types.is_dictionary(column.type) else self._fitted(column, name, types[name])
-                    for name, column in columns.items()
-                }
-
-    def _fitted(self, column: Any, name: str, of: pa.DataType) -> Any:
-        """A column in the type that was declared; in Parquet an instant without a zone is in UTC, as Spark has it."""
-        if self._form.types[name] == "timestamp" and pa.types.is_timestamp(column.type):
-            return column.cast(pa.timestamp("us", column.type.tz)).cast(pa.timestamp("us", "UTC"))
-        return column if column.type == of else column.cast(of)
 
     # -- the columns that travel --------------------------------------------------------------------------------------
 
@@ -134,7 +100,7 @@ class PackFiles:
             columns["bucket"] = pa.array(buckets_of(by, layout.buckets))
         slots = {slot: name for of in layout.types for name, slot in of.slots.items()}
         for slot in sorted(slots):
-            columns[slot] = self._zoned(given[slots[slot]], self._form.types[slots[slot]])
+            columns[slot] = given[slots[slot]]
         return pa.RecordBatch.from_pydict(columns)
 
     def _codes(self, column: Any) -> tuple[Any, Any]:
@@ -162,14 +128,9 @@ class PackFiles:
         """A time as an integer.  Reading: R1."""
         if of == "date":
             return pc.multiply(column.cast(pa.int32()).cast(pa.int64()), 86_400_000_000)
-        return self._zoned(column, of).cast(pa.int64())
+        return column.cast(pa.int64())
 
-    def _zoned(self, column: Any, of: str) -> Any:
-        """Instants as such: what has no zone is in that of the session."""
-        if of != "timestamp" or not pa.types.is_timestamp(column.type) or column.type.tz:
-            return column
-        if self._form.zone in ("UTC", "Etc/UTC", "GMT", "Z"):
-            return column.cast(pa.timestamp("us", "UTC"))
-        return pc.assume_timezone(column, self._form.zone, ambiguous="earliest", nonexistent="raise").cast(
-            pa.timestamp("us", "UTC")
-        )
+
+def _refusal(found: Misread) -> StreamError:
+    hint = 'mend it, or have it among the dead letters: cedr.query(…, dead_letters=True), or unreadable="dead-letter"'
+    return StreamError(Diagnostic(found.code, found.primary, detail=found.detail, hint=hint))

@@ -19,7 +19,7 @@ from cedr.errors import Diagnostic, HostError, StreamError
 from cedr.evaluation.catalog import declared_types, merged
 from cedr.evaluation.queries import Builder, catalog_of, choose, parse_level, query_file
 from cedr.language.syntax import File
-from cedr.model.level import MIDDLE, ConsistencyLevel
+from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
 from cedr.model.schema import Catalog, DataType, EventType
 from cedr.plan.compile import CompiledQuery, Program, compile_file
 from cedr.plan.elements import Part
@@ -71,6 +71,8 @@ def plan(query: AnyQuery, events: Events, options: Options) -> Planned:
     """Check a query against its events.  Raises ``LanguageError``, ``StreamError`` or ``HostError``."""
     chosen, types, closed = compiled(query, events, options)
     levels, labelled = _levels(options.consistency, chosen)
+    if not options.changes and not labelled and chosen.as_of is None:
+        levels = [STRONG]  # the result is the same at all levels, and at this one nothing is said to be taken back
     Pipeline(chosen.plan, levels, types, options.providers)  # what cannot run is refused here, not in a worker
     read = attributes_read(chosen.plan)
     slots = slots_of(events, read)

@@ -101,7 +101,9 @@ def _packed(planned: Planned, events: Events, control: str | PathLike[str] | Non
     if paths is not None:
         key = next(iter(planned.split.by.values()), None)
         closed = frozenset(layout.catalog.types) if planned.closed else None
-        return paths.mapInArrow(PackFiles(layout, events.sources[0].files.form, key, closed), PACKED)
+        given = events.sources[0].files
+        forgiving = layout.letters if given.forgiving is None else given.forgiving
+        return paths.mapInArrow(PackFiles(layout, given.form, key, closed, forgiving=forgiving), PACKED)
     travelling = Travelling(
         events,
         layout.types,

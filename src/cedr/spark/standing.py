@@ -9,28 +9,34 @@ restores it first.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import pandas as pd
+import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from cedr.errors import Diagnostic, HostError
-from cedr.spark.bounded import sliced
 from cedr.spark.bucket import Bucket, Packed
 from cedr.spark.chaining import Handed, parted, passed_on
 from cedr.spark.events import DataFrame
 from cedr.spark.holding import HOLDER, asked
 from cedr.spark.layout import Layout
 from cedr.spark.measuring import COLUMNS, MEASURES, metric_name, observed
-from cedr.spark.pack import PACKED, unpacked
+from cedr.spark.pack import PACKED, as_column, row_of
 from cedr.spark.planning import Planned
 from cedr.spark.record import Record
 from cedr.spark.segments import loose
-from cedr.spark.working import Done, Work, opened, work
+from cedr.spark.unpack import Unpack
+from cedr.spark.working import Done, Work, work
 
 _SAID: Final = f"said binary, letters binary, {COLUMNS}"
 """What the stateful operator gives: the columns of a step, packed, and measures."""
+_STEP: Final = pa.schema(
+    [("said", pa.binary()), ("letters", pa.binary()), ("of", pa.int32()), ("level", pa.string())]
+    + [(name, pa.int64()) for name in MEASURES[2:]]
+)
+"""The same as Arrow has it."""
 
 
 def stand(planned: Planned, frame: DataFrame) -> DataFrame:
@@ -64,7 +70,7 @@ class Standing(StatefulProcessor):
         token = int(key[0])
         bucket = self._layout.tokens.index(token) if token in self._layout.tokens else -1
         arrived = [Packed(*row) for frame in rows for row in _tuples(frame)]
-        yield self._stepped(bucket, arrived)
+        yield from self._stepped(bucket, arrived)
         if _waits(self._layout):
             self._wake(timerValues.getCurrentProcessingTimeInMs())
 
@@ -72,7 +78,7 @@ class Standing(StatefulProcessor):
         """Nothing came for a while: what follows from silence."""
         now = timerValues.getCurrentProcessingTimeInMs()
         head = json.dumps([{"time": now * 1_000, "highs": []}])
-        yield self._stepped(self._layout.tokens.index(int(key[0])), [Packed(0, 0, head, None)])
+        yield from self._stepped(self._layout.tokens.index(int(key[0])), [Packed(0, 0, head, None)])
 
     def _wake(self, now: int) -> None:
         """Ask for a step when the first source that was just heard of has been silent for long enough."""
@@ -84,7 +90,7 @@ class Standing(StatefulProcessor):
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _stepped(self, number: int, arrived: list[Packed]) -> pd.DataFrame:
+    def _stepped(self, number: int, arrived: list[Packed]) -> Iterator[pd.DataFrame]:
         layout = self._layout
         arrived, later = (arrived, []) if layout.onward is None else parted(arrived)
         written = self._record.get() if self._record.exists() else None
@@ -100,9 +106,9 @@ class Standing(StatefulProcessor):
             done = done._replace(holder=HOLDER.keep(record.lineage, bucket, done.nonce))
         self._write(done, record.after(done, layout))
         if layout.onward is None:
-            return pd.DataFrame(done.said, columns=["said", "letters", *MEASURES])
-        on = (each._asdict() for each in passed_on(later, layout))
-        return pd.DataFrame([*done.said, *on], columns=list(Handed._fields))
+            return map(_frame, done.said)
+        handed = (*(Handed(**each) for each in done.said), *passed_on(later, layout))
+        return (row_of(*each).to_pandas(types_mapper=pd.ArrowDtype) for each in handed)
 
     def _restored(self, record: Record, *, known: bool) -> Bucket:
         bucket = Bucket(self._layout)
@@ -138,19 +144,9 @@ def _tuples(frame: Any) -> Iterator[tuple[Any, ...]]:
     return zip(*columns, strict=True)
 
 
-class Unpack:
-    """Given to ``mapInArrow``: what was said, row by row."""
-
-    def __init__(self, layout: Layout) -> None:
-        self._layout = layout
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """The columns of steps; their rows."""
-        for batch in batches:
-            for blob in batch.column("said"):
-                if blob.is_valid:
-                    for rows in opened(blob.as_buffer(), self._layout):
-                        yield from sliced(rows)
-            for blob in batch.column("letters"):
-                if blob.is_valid:
-                    yield from unpacked(blob.as_buffer()).to_batches()
+def _frame(row: Mapping[str, Any]) -> pd.DataFrame:
+    """A row of what the operator gives; Arrow's own columns are passed on as they are."""
+    blobs = [as_column([row.get(name)]) for name in ("said", "letters")]
+    others = [pa.array([row.get(name)], _STEP.field(name).type) for name in MEASURES]
+    batch = pa.RecordBatch.from_arrays([*blobs, *others], schema=_STEP)
+    return batch.to_pandas(types_mapper=pd.ArrowDtype)

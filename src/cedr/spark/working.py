@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Container, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
@@ -16,9 +16,12 @@ from cedr.spark.chaining import handed_on
 from cedr.spark.failures import failing_clearly
 from cedr.spark.layout import Layout
 from cedr.spark.measuring import measured
-from cedr.spark.output import dead_letters, header_read, said
-from cedr.spark.pack import packed, unpacked
+from cedr.spark.output import dead_letters, header_read
+from cedr.spark.pack import packed
 from cedr.spark.segments import tight
+
+_ROWS: Final = 1 << 18
+"""So many rows of what was said travel together."""
 
 
 class Work(NamedTuple):
@@ -42,7 +45,10 @@ class Done(NamedTuple):
     nonce: str
     time: Time
     said: list[dict[str, Any]]
-    """For each level what was said, packed, and measures; or for each bucket of the next stage what goes there."""
+    """For each level what was said, packed, and measures; where much was said, further rows with more of it.
+
+    In a stage that is not the last, for each bucket of a later one what goes there.
+    """
     segments: dict[str, bytes | None]
     heard: list[list[Any]]
     holder: tuple[str, str] | None = None
@@ -71,9 +77,9 @@ def work(bucket: Bucket, todo: Work, layout: Layout) -> Done:
         for of, (changes, measures) in enumerate(zip(step.said, pipeline.measures(), strict=False)):
             guarantee = pipeline.guarantee[of]
             letters = step.letters if of == 0 else []
-            blob = _packed(changes, guarantee, todo.number, layout)
             told = packed(_table(dead_letters(layout, letters, step.time))) if letters and layout.letters else None
-            found.append({"said": blob, "letters": told, **measured(of, measures, changes, guarantee, len(letters))})
+            found.append({"letters": told, **measured(of, measures, changes, guarantee, len(letters))})
+            found += [{"said": blob} for blob in _packed(changes, guarantee, todo.number, layout)]
         heard = [[*who, *when] for who, when in bucket.heard.items()]
         return Done(uuid.uuid4().hex, step.time, found, tight(pipeline.state()), heard)
 
@@ -82,37 +88,13 @@ def _table(batch: pa.RecordBatch) -> pa.Table:
     return pa.Table.from_batches([batch])
 
 
-def _packed(changes: Changes, guarantee: Time, number: int, layout: Layout) -> bytes | None:
-    """What was said as it is held, for ``opened``: text that can be made of other columns does not travel."""
+def _packed(changes: Changes, guarantee: Time, number: int, layout: Layout) -> Iterator[pa.Buffer]:
+    """What was said as it is held, for ``unpack``: text that can be made of other columns does not travel."""
     if not len(changes):
-        return None
-    head = [changes.level.name, changes.cedr_time, changes.guarantee, guarantee, number]
+        return
     rows = changes.to_arrow(header_read(layout))
-    return packed(_table(rows.replace_schema_metadata({b"cedr": json.dumps(head).encode()})))
-
-
-class _Told(NamedTuple):
-    """What travelled, with the face of what was said."""
-
-    level: Any
-    cedr_time: Time
-    guarantee: Time | None
-    rows: pa.RecordBatch
-
-    def to_arrow(self, header: Container[str] | None = None) -> pa.RecordBatch:  # noqa: ARG002 - as it travelled
-        """Inserts and retractions as columns."""
-        return self.rows
-
-
-class _Named(NamedTuple):
-    name: str
-
-
-def opened(blob: Any, layout: Layout) -> Iterator[pa.RecordBatch]:
-    """The rows of the result that were packed."""
-    table = unpacked(blob)
-    name, time, left, guarantee, number = json.loads(table.schema.metadata[b"cedr"])
-    bucket = f"{number + 1}/{layout.buckets}"
-    rows = table.combine_chunks().to_batches()
-    batch = rows[0] if rows else pa.RecordBatch.from_pylist([], schema=table.schema)
-    yield said(layout, _Told(_Named(name), time, left, batch), guarantee, bucket)
+    for low in range(0, max(1, rows.num_rows), _ROWS):
+        left = changes.guarantee if low + _ROWS >= rows.num_rows else None
+        head = [changes.level.name, changes.cedr_time, left, guarantee, number]
+        part = rows.slice(low, _ROWS).replace_schema_metadata({b"cedr": json.dumps(head).encode()})
+        yield packed(_table(part))
