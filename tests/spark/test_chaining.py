@@ -5,6 +5,7 @@ Readings: R32, R33 (all buckets share h), R36 (the smallest guarantee counts), R
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -61,9 +62,10 @@ BATCHES: list[list[Row]] = [
 
 def planned(text: str, level: str = "MIDDLE", buckets: int = 3, changes: bool = True, **source: Any) -> Planned:
     header = source.pop("header", {"time": None, "id": None, "type": None})
+    providers = source.pop("providers", ())
     given = EventSource(None, None, header, {"time": st.LongType()}, {"k": st.LongType(), "v": st.LongType()}, **source)
     events = Events((given,))
-    found = plan(text, events, Options(level, None, None, (), buckets, changes=changes, letters=False))
+    found = plan(text, events, Options(level, None, None, providers, buckets, changes=changes, letters=False))
     return found if buckets == 1 else staged(found, events, buckets, streaming=changes, controlled=False)
 
 
@@ -100,7 +102,14 @@ class Chain:
 
     def step(self, rows: Sequence[Row], time: int) -> list[Step]:
         """What the buckets of the last stage say about a batch."""
-        arrived = packed(self._stages[0], self._splits, rows, time)
+        return self._stepped(packed(self._stages[0], self._splits, rows, time), time)
+
+    def wake(self, time: int) -> list[Step]:
+        """The same where nothing came, and a timer woke the first stage."""
+        head = json.dumps([{"time": time, "highs": []}])
+        return self._stepped({token: [Packed(0, 0, head, None)] for token in self._stages[0].tokens}, time)
+
+    def _stepped(self, arrived: dict[int, list[Packed]], time: int) -> list[Step]:
         for layout, buckets in zip(self._stages, self.buckets, strict=True):
             assert set(arrived) == set(layout.tokens)  # all of them hear of each batch
             steps, following = [], dict[int, list[Packed]]()
@@ -123,10 +132,14 @@ def said(steps: Sequence[Step], *, times: bool = True) -> list[tuple[Any, ...]]:
     return shown([pa.Table.from_batches([step.said[0].to_arrow()]) for step in steps], said=times)
 
 
+ANNOUNCED = {"provider": "plant 1", "providers": ("plant 1",)}
+
+
+@pytest.mark.parametrize("source", [{}, ANNOUNCED], ids=["no provider", "a provider"])
 @pytest.mark.parametrize("text", [UNLESS, THREE, BESIDE], ids=["two", "three", "beside"])
 @pytest.mark.parametrize("level", ["MIDDLE", "STRONG"])
-def test_stages_say_what_one_bucket_says(text: str, level: str) -> None:
-    chain, whole = Chain(planned(text, level)), Chain(planned(text, level, buckets=1))
+def test_stages_say_what_one_bucket_says(text: str, level: str, source: dict[str, Any]) -> None:
+    chain, whole = Chain(planned(text, level, **source)), Chain(planned(text, level, buckets=1, **source))
     assert (len(chain.buckets[0]), len(whole.buckets)) == (3, 1)
     found, expected = [], []
     for time, batch in enumerate(BATCHES, 1):
@@ -146,6 +159,18 @@ def test_the_last_stage_hears_of_h_and_of_all_guarantees() -> None:
     for bucket in chain.buckets[1]:
         assert bucket.pipeline._arrivals.high == 50
         assert bucket.pipeline._arrivals.guarantee == 46
+
+
+def test_silence_is_heard_in_all_stages() -> None:
+    """R33: only the first stage has timers; what follows from silence goes on from there."""
+    chain = Chain(planned(BESIDE, "STRONG", idle=1_000))
+    chain.step([event("A", 1, 5, 1, 1), event("B", 1, 7, 1, 1)], 10_000)
+    assert chain.guarantee < 7
+    chain.wake(10_500)
+    assert chain.guarantee < 7
+    chain.wake(11_000)
+    for bucket in chain.buckets[-1]:
+        assert bucket.pipeline._arrivals.guarantee == 7
 
 
 def test_an_explanation_tells_the_stages() -> None:

@@ -45,8 +45,10 @@ class Done(NamedTuple):
     nonce: str
     time: Time
     said: list[dict[str, Any]]
-    """For each level what was said, packed, and measures; where much was said, further rows with more of it.  Or for
-    each bucket of the next stage what goes there."""
+    """For each level what was said, packed, and measures; where much was said, further rows with more of it.
+
+    In a stage that is not the last, for each bucket of a later one what goes there.
+    """
     segments: dict[str, bytes | None]
     heard: list[list[Any]]
     holder: tuple[str, str] | None = None
