@@ -29,6 +29,8 @@ THREE = (
     f"{TYPES} EVENT Alert WHEN SEQUENCE(SEQUENCE(SEQUENCE(A a, B b, 10), C c, 5), D d, 9) "
     f"{LINKED} AND {{c.machine = d.machine}} {SHOWN}"
 )
+BOTH = f"{TYPES} EVENT Alert WHEN SEQUENCE(SEQUENCE(A a, B b, 10), A c, 5) {LINKED} {SHOWN}"
+"""A type that two stages read, each by an attribute of its own."""
 
 Batch = Sequence[tuple[Any, ...]]
 
@@ -88,10 +90,10 @@ def asked(stream: Stream, text: str = TWO, **options: Any) -> DataFrame:
     return cedr.query(text, events, **options)
 
 
-@pytest.mark.parametrize("text", [TWO, THREE], ids=["two", "three"])
+@pytest.mark.parametrize("text", [TWO, THREE, BOTH], ids=["two", "three", "both"])
 def test_a_bounded_query_gives_what_one_bucket_gives(spark: SparkSession, text: str) -> None:
     """IDs, times, roots, contributors and payload."""
-    rows = [row for batch in BATCHES for row in batch if row[-1] is None]
+    rows = [event("A", 8, 8, 7, "x"), *(row for batch in BATCHES for row in batch if row[-1] is None)]
     events = cedr.events(spark.createDataFrame(rows, SCHEMA).drop("change"), type="kind", id="id")
     staged, whole = cedr.query(text, events), cedr.query(text, events, buckets=1)
     assert "stages of 2 buckets" in str(cedr.explain(staged))
