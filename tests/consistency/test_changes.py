@@ -45,6 +45,17 @@ def test_columns_say_what_messages_say() -> None:
             assert said.guarantee == next((c.message.time for c in changes if isinstance(c.message, Guarantee)), None)
 
 
+def test_attributes_with_the_names_of_the_header_stand_beside_it() -> None:
+    program = compile_text(TEXT.replace("x.v AS x, y.v AS y", "x.v AS id, y.v AS Vs"))
+    running = Pipeline(program.queries["Q"].plan, MIDDLE, program.types)
+    (said,) = running.step([message("A a 1 v=7"), message("B b 2 v=8")], 1)
+    (row,) = said.to_arrow().to_pylist()
+    (change,) = said.to_changes()
+    assert isinstance(change.message, Insert)
+    assert (row["payload_id"], row["payload_Vs"], row["Vs"]) == (7, 8, 2)
+    assert row["id"] == change.message.event.id
+
+
 def test_what_was_said_is_kept_for_those_who_hold_it() -> None:
     running = pipeline()
     first = running.step([message("A a 1 v=1"), message("B b 2 v=2"), Guarantee(2)], 1)[0]

@@ -42,6 +42,12 @@ def test_the_retraction_of_a_row_said_before_a_restart_has_its_columns() -> None
     assert old["contributors"] == new["contributors"] == [{"type": "A", "id": "a1"}]
 
 
+def test_of_its_columns_only_those_are_made_that_are_asked_for() -> None:
+    (changes,) = restarted(haunted(), {}).step(batches_of(AGAIN)[0], 9)
+    old, new = changes.to_arrow({"change", "Oe"}).to_pylist()
+    assert (old["change"], old["Oe"], old["id"], new["change"]) == ("retract", 1, None, "insert")
+
+
 def test_it_is_saved_again() -> None:
     segments: dict[str, bytes] = {}
     engine = restarted(restarted(haunted(), segments), segments)

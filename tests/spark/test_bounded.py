@@ -77,8 +77,9 @@ def test_timestamps_stay_timestamps_whatever_the_zone_of_the_session(spark: Spar
     moments = [datetime(2026, 3, 8, hour, 30, tzinfo=UTC) for hour in (5, 6, 7)]
     rows = [("A", 1, moments[0]), ("B", 1, moments[1]), ("B", 2, moments[2])]
     frame = spark.createDataFrame(rows, "kind string, key int, time timestamp")
-    query = "EVENT Q WHEN SEQUENCE(A AS a, B AS b, 2 hours) WHERE {a.key = b.key} OUTPUT a.key AS key, a.Vs AS since"
-    (row,) = cedr.query(query, cedr.events(frame, type="kind")).select("Vs", "Ve", "Oe", "since").collect()
+    query = "EVENT Q WHEN SEQUENCE(A AS a, B AS b, 2 hours) WHERE {a.key = b.key} OUTPUT a.key AS id, a.Vs AS since"
+    (row,) = cedr.query(query, cedr.events(frame, type="kind")).collect()
+    assert (row["payload_id"], len(row["id"])) == (1, 32)  # a name of the header stands beside it
     assert [row["Vs"].astimezone(UTC), row["since"].astimezone(UTC)] == [moments[1], moments[0]]
     assert (row["Ve"] - row["Vs"]).total_seconds() == 3600
     assert row["Oe"] is None

@@ -6,7 +6,7 @@ or for columns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cedr.consistency.ghosts import recalled_row, sync_of_retraction
+from cedr.consistency.said_columns import payload_column
 from cedr.model.event import Event
 from cedr.model.level import ConsistencyLevel
 from cedr.model.stream import Change, Guarantee, Insert, Retract
@@ -154,8 +155,9 @@ class Changes:
     def to_arrow(self, header: Container[str] | None = None) -> pa.RecordBatch:
         """Inserts and retractions as columns: change, id, said, Vs, Ve, Os, Oe, Cs, Rt, contributors, then the payload.
 
-        The guarantee that leaves with them is ``guarantee``.  Of the columns before the payload those that are not in
-        ``header`` are made as NULLs: IDs and contributors are the dear ones.
+        An attribute with the name of one of these is ``payload_<name>``.  The guarantee that leaves is ``guarantee``.
+        Of the columns before the payload those that are not in ``header`` are made as NULLs: IDs and contributors are
+        the dear ones.
         """
         if self._arrow is None:
             self._check()
@@ -187,14 +189,14 @@ class Changes:
         }
         wanted = made if header_names is None else header_names
         columns = {name: make() if name in wanted else pa.nulls(n) for name, make in made.items()}
-        columns.update(relation.arrays(reached))
+        columns.update((payload_column(name), array) for name, array in relation.arrays(reached).items())
         batch = pa.RecordBatch.from_pydict(columns)
         if not self._recalled:
             return batch
         known = [recalled_row(change) for change in self._recalled]
         arrays = [
-            pa.concat_arrays([pa.array([row[name] for row in known], field.type), column])
-            for name, field, column in zip(batch.schema.names, batch.schema, batch.columns, strict=True)
+            pa.concat_arrays([_values(known, field), column])
+            for field, column in zip(batch.schema, batch.columns, strict=True)
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=batch.schema).take(pa.array(self._order()))
 
@@ -234,6 +236,11 @@ class _Times:
         oe[back] = np.where(removed, self.os[back], np.where(new_oe == KEPT, of, new_oe))
         ve[back] = np.where(new_ve == KEPT, ve[back], new_ve)
         return oe, ve
+
+
+def _values(rows: Sequence[Mapping[str, object]], field: pa.Field) -> pa.Array:
+    """A column of some rows; of one that is not asked for there are NULLs only."""
+    return pa.nulls(len(rows)) if pa.types.is_null(field.type) else pa.array([r[field.name] for r in rows], field.type)
 
 
 def _own(column: Rows) -> Rows:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from cedr.consistency.encoding import Json, decode_event, encode_event
+from cedr.consistency.said_columns import payload_column
 from cedr.model.event import Event, primitive_contributors
 from cedr.model.stream import Change, Retract
 from cedr.model.sync import sync_of
@@ -91,5 +92,5 @@ def recalled_row(change: Change) -> dict[str, object]:
         "Cs": change.cedr_time,
         "Rt": event.root_time,
         "contributors": [{"type": leaf.stream, "id": leaf.id} for leaf in leaves],
-        **event.payload,
+        **{payload_column(name): value for name, value in event.payload.items()},
     }

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pyspark.sql import types as st
 
 from cedr.connect.outgoing import message_as_line
+from cedr.consistency.said_columns import SAID, payload_column
 from cedr.model.time import FOREVER, Time
 from cedr.spark.layout import Layout
 from cedr.spark.misread import Letter, Misread
@@ -144,11 +145,11 @@ def _payload(layout: Layout, rows: pa.RecordBatch) -> dict[str, Any]:
     names = rows.schema.names[_HEADER:]
     places = {name: _HEADER + number for number, name in enumerate(names)}
     pairs = zip(layout.names, layout.shown, strict=True)
-    return {shown: rows.column(places[name]) for name, shown in pairs if name in places}
+    columns = ((places.get(payload_column(name)), shown) for name, shown in pairs)
+    return {shown: rows.column(place) for place, shown in columns if place is not None}
 
 
-_HEADER: Final = 10
-"""So many columns come before the payload of what a pipeline says."""
+_HEADER: Final = len(SAID)
 
 
 def _keys(rows: pa.RecordBatch) -> pa.Array:
