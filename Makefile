@@ -22,6 +22,8 @@ WITH_JAVA = java="$$(VENV="$(VENV)" tools/java.sh)"; JAVA_HOME="$$java"
 # The user's own packages and start-up files must not leak into our environment.
 export PYTHONNOUSERSITE := 1
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+# Spark starts a handful of Pythons that import the same modules: they are compiled once.
+unexport PYTHONDONTWRITEBYTECODE
 
 CODE := src tests tools $(wildcard benchmarks)
 FAST := not slow and not spark and not browser

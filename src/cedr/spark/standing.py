@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 import pyarrow as pa
@@ -19,16 +19,18 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from cedr.errors import Diagnostic, HostError
 from cedr.spark.bucket import Bucket, Packed
 from cedr.spark.chaining import parted, passed_on
-from cedr.spark.events import DataFrame
 from cedr.spark.holding import HOLDER, asked
 from cedr.spark.layout import Layout
 from cedr.spark.measuring import COLUMNS, MEASURES, metric_name, observed
 from cedr.spark.pack import PACKED, SCHEMA, as_column
-from cedr.spark.planning import Planned
 from cedr.spark.record import Record
 from cedr.spark.segments import loose
 from cedr.spark.unpack import Unpack
 from cedr.spark.working import Done, Work, work
+
+if TYPE_CHECKING:  # workers need not know how a query is planned
+    from cedr.spark.events import DataFrame
+    from cedr.spark.planning import Planned
 
 _SAID: Final = f"said binary, letters binary, {COLUMNS}"
 """What the stateful operator gives: the columns of a step, packed, and measures."""
