@@ -90,8 +90,9 @@ coverage: $(READY) ## all tests but Spark and browser; each core folder has its 
 		echo "coverage: cedr.$$folder $$(echo "$$report" | grep -oE '[0-9.]+%' | tail -n 1)"; \
 	done
 
+# A Spark session for each of two processes: most of the time one of them waits.
 spark: $(READY) ## the tests that start Spark; a Java is brought where there is none
-	@$(WITH_JAVA) HYPOTHESIS_PROFILE=check $(PYTEST) -q -n 0 -m spark $(ARGS)
+	@$(WITH_JAVA) HYPOTHESIS_PROFILE=check $(PYTEST) -q -n 2 --dist loadfile -m spark $(ARGS)
 
 golden: $(READY) ## rewrite the golden files; then read the difference line by line
 	@CEDR_GOLDEN=rewrite $(PYTEST) -q -n 0 -m "$(FAST)" --ignore tests/docs --ignore tests/repo $(ARGS)
