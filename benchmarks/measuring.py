@@ -19,6 +19,8 @@ from benchmarks.expected import Tally
 from benchmarks.machines import Batch, Machines
 from cedr.consistency.pipeline import Pipeline
 from cedr.model.level import ConsistencyLevel
+from cedr.model.stream import Guarantee
+from cedr.model.time import FOREVER
 from cedr.plan.compile import compile_text
 
 
@@ -76,6 +78,23 @@ def drive(pipeline: Pipeline, feed: Sequence[Batch], done: Callable[[], object] 
         run.inserts += changes.inserts
         run.retractions += changes.retractions
         done()
+    return run
+
+
+def drive_whole(pipeline: Pipeline, feed: Sequence[Batch], done: Callable[[], object] = lambda: None) -> Run:
+    """Give a pipeline all that there ever is, as a host does with bounded input; it is said a stretch at a time."""
+    run = Run()
+    gc.collect()
+    start = process_time()
+    messages = [message for batch in feed for message in batch.messages()]
+    for (changes,) in pipeline.whole([*messages, Guarantee(FOREVER - 1)], 1):
+        said = changes.to_arrow()
+        run.steps.append(process_time() - start)
+        run.tally.add_changes(said)
+        run.inserts += changes.inserts
+        run.retractions += changes.retractions
+        done()
+        start = process_time()
     return run
 
 

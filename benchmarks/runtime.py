@@ -19,7 +19,18 @@ from benchmarks.expected import CIDR07, FIRST, Tally, cidr07_tally, first_tally
 from benchmarks.latency import latencies
 from benchmarks.machines import TYPES, TYPES_BY_TEXT, Batch, batches
 from benchmarks.matcher import Matcher
-from benchmarks.measuring import Run, Showing, Sizes, Timings, drive, lexsort, one_thread, pipeline_of, verdict
+from benchmarks.measuring import (
+    Run,
+    Showing,
+    Sizes,
+    Timings,
+    drive,
+    drive_whole,
+    lexsort,
+    one_thread,
+    pipeline_of,
+    verdict,
+)
 from benchmarks.state_size import state_sizes
 from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
 from cedr.model.time import FOREVER
@@ -153,7 +164,8 @@ def cases(sizes: Sizes, showing: Showing | None = None) -> list[Case]:
         Case("FIRST, in order, keys as text, MIDDLE", None, drawn, by_text, first, texts),
         Case("CIDR07, in order, STRONG", 6.0, drawn, orderly, cidr07, through(TYPES + CIDR07, STRONG)),
         Case("CIDR07, in order, MIDDLE", 6.0, drawn, orderly, cidr07, through(TYPES + CIDR07, MIDDLE)),
-        Case("CIDR07, one batch", 6.0, drawn, whole, cidr07, through(TYPES + CIDR07, STRONG)),
+        Case("CIDR07, bounded", 6.0, drawn, whole, cidr07, partial(_bounded, TYPES + CIDR07)),
+        Case("CIDR07, one batch", None, drawn, whole, cidr07, through(TYPES + CIDR07, STRONG)),
         Case(BY_HAND, None, drawn, orderly, first, by_hand, rounds=1),
     ]
     whole = sizes.only in ("throughput", "state_sizes", "latencies")
@@ -167,6 +179,11 @@ def through(text: str, level: ConsistencyLevel) -> Callable[[list[Batch], Callab
 
 def _through(text: str, level: ConsistencyLevel, feed: list[Batch], done: Callable[[], object]) -> Run:
     return drive(pipeline_of(text, level), feed, done)
+
+
+def _bounded(text: str, feed: list[Batch], done: Callable[[], object]) -> Run:
+    """All events at once, after which nothing comes."""
+    return drive_whole(pipeline_of(text, STRONG), feed, done)
 
 
 def by_hand(feed: list[Batch], done: Callable[[], object]) -> Run:

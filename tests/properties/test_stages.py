@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -108,15 +107,6 @@ def test_stages_say_what_one_pipeline_says(
     name: str, level: ConsistencyLevel, story: Story, buckets: int, restart: int
 ) -> None:
     """R33, R35: at every step, with IDs, K, contributors and guarantees; also after a restart."""
-    compare(plan_of(name), level, story, buckets, restart)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("level", LEVELS, ids=str)
-@pytest.mark.parametrize("name", QUERIES)
-@given(story=ARRIVALS, buckets=BUCKETS, restart=RESTARTS)
-def test_each_plan_in_stages(name: str, level: ConsistencyLevel, story: Story, buckets: int, restart: int) -> None:
-    """The same, plan by plan."""
     compare(plan_of(name), level, story, buckets, restart)
 
 
