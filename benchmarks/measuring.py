@@ -17,6 +17,7 @@ from rich.progress import Progress
 
 from benchmarks.expected import Tally
 from benchmarks.machines import Batch, Machines
+from cedr.consistency.changes import Changes
 from cedr.consistency.pipeline import Pipeline
 from cedr.model.level import ConsistencyLevel
 from cedr.model.stream import Guarantee
@@ -47,6 +48,13 @@ class Run:
     inserts: int = 0
     retractions: int = 0
 
+    def add(self, changes: Changes, said: pa.RecordBatch, seconds: float) -> None:
+        """What a step said, as columns, and how long it took."""
+        self.steps.append(seconds)
+        self.tally.add_changes(said)
+        self.inserts += changes.inserts
+        self.retractions += changes.retractions
+
     @property
     def seconds(self) -> float:
         """The whole run."""
@@ -73,10 +81,7 @@ def drive(pipeline: Pipeline, feed: Sequence[Batch], done: Callable[[], object] 
         start = process_time()
         (changes,) = pipeline.step(batch.messages(), number)
         said = changes.to_arrow()
-        run.steps.append(process_time() - start)
-        run.tally.add_changes(said)
-        run.inserts += changes.inserts
-        run.retractions += changes.retractions
+        run.add(changes, said, process_time() - start)
         done()
     return run
 
@@ -89,10 +94,7 @@ def drive_whole(pipeline: Pipeline, feed: Sequence[Batch], done: Callable[[], ob
     messages = [message for batch in feed for message in batch.messages()]
     for (changes,) in pipeline.whole([*messages, Guarantee(FOREVER - 1)], 1):
         said = changes.to_arrow()
-        run.steps.append(process_time() - start)
-        run.tally.add_changes(said)
-        run.inserts += changes.inserts
-        run.retractions += changes.retractions
+        run.add(changes, said, process_time() - start)
         done()
         start = process_time()
     return run
