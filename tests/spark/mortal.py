@@ -38,7 +38,7 @@ def _arm() -> None:
     from cedr.spark.pack import Pack
     from cedr.spark.standing import Standing
 
-    packed, stepped, write = Pack._packed, Standing._stepped, Standing._write
+    packed, stepped, write = Pack._blobs, Standing._stepped, Standing._write
 
     def dying_pack(self: Pack, *given: Any) -> Any:
         perhaps_die("packing")
@@ -54,7 +54,7 @@ def _arm() -> None:
         self._record = _Dying(self._record, "before-record", "after-record")
         write(self, done, record)
 
-    Pack._packed, Standing._stepped, Standing._write = dying_pack, dying_step, dying_write
+    Pack._blobs, Standing._stepped, Standing._write = dying_pack, dying_step, dying_write
 
 
 class _Dying:
