@@ -8,7 +8,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, Row, SparkSession
+
+import cedr
 
 
 class Stream:
@@ -41,6 +45,14 @@ class Stream:
         query = writer.option("checkpointLocation", str(self.folder / "checkpoint")).trigger(availableNow=True).start()
         query.awaitTermination()
         return [dict(progress) for progress in query.recentProgress]
+
+    def refused(self, frame: Any) -> cedr.CedrError:
+        """The error of ours with which a query ends."""
+        with pytest.raises(StreamingQueryException) as caught:
+            self.run(frame)
+        found = cedr.failure(caught.value)
+        assert found is not None
+        return found
 
     def written(self) -> list[Row]:
         """All that was said so far."""

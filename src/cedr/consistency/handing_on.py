@@ -60,17 +60,17 @@ def _keys(rows: pa.Table, stream: str, arrivals: Arrivals) -> pa.Array | None:
     known = arrivals.knows(stream, rows.column("id"))
     if not known.any():
         return None
-    keys = [f"{id_}@{os}/{said}" for id_, os, said in _names(rows)]
-    return pa.array(keys, pa.string(), mask=~known)
+    return pa.array([key for _, _, key in _names(rows)], pa.string(), mask=~known)
 
 
 def _retractions(rows: pa.Table, stream: str, arrivals: Arrivals, provider: str | None) -> Iterator[Retract]:
-    starts, ends = rows.column("Os").to_pylist(), rows.column("Oe").to_pylist()
-    for (id_, os, said), start, end in zip(_names(rows), starts, ends, strict=True):
-        key = f"{id_}@{os}/{said}"
+    ends = rows.column("Oe").to_pylist()
+    for (id_, os, key), end in zip(_names(rows), ends, strict=True):
         named = key if arrivals.uses_key(stream, id_, key) else f"{stream}/{id_}@{os}"
-        yield Retract(named, None if end <= start or end == FOREVER else end, provider=provider)
+        yield Retract(named, None if end <= os or end == FOREVER else end, provider=provider)
 
 
-def _names(rows: pa.Table) -> Iterator[tuple[str, int, int]]:
-    return zip(*(rows.column(name).to_pylist() for name in ("id", "Os", "said")), strict=True)
+def _names(rows: pa.Table) -> Iterator[tuple[str, int, str]]:
+    """ID, Os and K of each row.  Reading: R8."""
+    columns = (rows.column(name).to_pylist() for name in ("id", "Os", "said"))
+    return ((id_, os, f"{id_}@{os}/{said}") for id_, os, said in zip(*columns, strict=True))

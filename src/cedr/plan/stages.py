@@ -165,8 +165,7 @@ def _replaced(plan: Query, operator: Node, new: Node) -> Query:
 
 def _uncertain(operator: Node) -> str:
     """Why the rows of an operator cannot be events by themselves."""
-    name = operator.name if isinstance(operator, Query) else operator.place
-    body = operator.input.input if isinstance(operator, Query) and isinstance(operator.input, Project) else operator
+    name, body = _stream(operator), _body(operator)
     if any(isinstance(node, logical.UnlessNth | logical.SetValid) for node in logical.walk(body)):
         return f"the rows of {name} begin or end apart from their events"
     if not isinstance(body, _COMPOSITES):
@@ -180,6 +179,16 @@ def _uncertain(operator: Node) -> str:
     if len(leaves) != len(named) or any(isinstance(leaf.source, Query) for leaf in named):
         return f"not all events inside {name} have a name there"
     return ""
+
+
+def _stream(operator: Node) -> str:
+    """What the rows of an operator are called as events."""
+    return operator.name if isinstance(operator, Query) else operator.place
+
+
+def _body(operator: Node) -> Node:
+    """What makes the rows of an operator; of a named query, without what it shows of them."""
+    return operator.input.input if isinstance(operator, Query) and isinstance(operator.input, Project) else operator
 
 
 def _asked_inside(plan: Node, operator: Node) -> str:
@@ -244,13 +253,12 @@ class _Carried:
 
     def cut(self, operator: Node, rest: Query) -> Cut:
         """The two plans."""
-        stream = operator.name if isinstance(operator, Query) else operator.place
-        body = operator.input.input if isinstance(operator, Query) and isinstance(operator.input, Project) else operator
+        body = _body(operator)
         contributors = tuple(found for leaf in positive_leaves(body) for found in self._contributors(leaf))
         own = {name: of for name, of in attributes_of(operator).items() if name in self.read}
         hidden = tuple(Column(name, expression, self.types[name]) for name, expression in self.asked.items())
         made = Made(
-            EventType(stream, own | self.types, self.revisable),
+            EventType(_stream(operator), own | self.types, self.revisable),
             contributors=contributors,
             scope=scope(operator) or 0,
             lifetime=lifetime(operator),

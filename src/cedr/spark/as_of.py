@@ -41,7 +41,8 @@ def stood(steps: Iterable[Step], time: Time) -> Stood:
 def standing(said: list[pa.RecordBatch]) -> pa.RecordBatch:
     """Of each K the last that was said, unless it was taken back."""
     told = [batch for batch in said if batch.num_rows] or said[:1]  # before the first row types are a guess
-    table = pa.concat_tables(map(_table, told), promote_options="default").combine_chunks()
+    tables = [pa.Table.from_batches([batch]) for batch in told]
+    table = pa.concat_tables(tables, promote_options="default").combine_chunks()
     numbered = table.select(["id", "Os", "said"]).append_column("row", pa.array(np.arange(table.num_rows)))
     last = numbered.group_by(["id", "Os", "said"]).aggregate([("row", "max")]).column("row_max")
     rows = table.take(pc.take(last, pc.sort_indices(last)))
@@ -51,7 +52,3 @@ def standing(said: list[pa.RecordBatch]) -> pa.RecordBatch:
     inserts = pa.DictionaryArray.from_arrays(np.zeros(rows.num_rows, np.int8), pa.array(["insert", "retract"]))
     rows = rows.set_column(rows.schema.get_field_index("change"), "change", inserts)
     return pa.RecordBatch.from_struct_array(rows.to_struct_array().combine_chunks())
-
-
-def _table(batch: pa.RecordBatch) -> pa.Table:
-    return pa.Table.from_batches([batch])

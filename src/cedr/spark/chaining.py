@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 
 from cedr.consistency.changes import Changes
@@ -23,7 +21,7 @@ from cedr.spark.bounded import RunBounded
 from cedr.spark.bucket import Bucket, Packed, Step
 from cedr.spark.hashing import buckets_of
 from cedr.spark.layout import Layout, Onward
-from cedr.spark.pack import SAID_BY, onward, packed, row_of
+from cedr.spark.pack import SAID_BY, onward, packed_by_bucket, row_of
 
 INPUT: Final = "the input"
 """The provider of input without one, after the first stage: there others are providers too."""
@@ -108,13 +106,7 @@ def _blobs(said: Sequence[Changes], to: Onward, who: list[Any]) -> dict[int, pa.
     rows = rows.select([name for name in rows.column_names if name in HEADER or name in to.made.type.attributes])
     rows = rows.replace_schema_metadata({SAID_BY: json.dumps(who).encode()})
     buckets = buckets_of(rows.column(to.key).combine_chunks(), len(to.tokens))
-    order = np.argsort(buckets, kind="stable")
-    cuts = np.searchsorted(buckets[order], np.arange(len(to.tokens) + 1)).tolist()
-    return {
-        number: packed(rows.take(pa.array(order[low:high])))
-        for number, (low, high) in enumerate(pairwise(cuts))
-        if low < high
-    }
+    return packed_by_bucket(rows, buckets, len(to.tokens))
 
 
 class HandOn(RunBounded):

@@ -8,7 +8,8 @@ buckets release what is due as busy ones do.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -61,7 +62,7 @@ def row_of(token: int, task: int, number: int, head: str, rows: bytes | pa.Buffe
     """What is shuffled."""
     header = [[token], [task], [number], [head]]
     columns = [pa.array(column, field.type) for column, field in zip(header, SCHEMA, strict=False)]
-    return pa.RecordBatch.from_arrays([*columns, as_column([rows])], schema=SCHEMA)
+    return pa.RecordBatch.from_arrays([*columns, as_column(rows)], schema=SCHEMA)
 
 
 class Pack:
@@ -124,13 +125,7 @@ class Pack:
             return {0: packed(chosen)} if chosen.num_rows else {}
         if not kept.all():
             travelling, buckets = travelling.filter(pa.array(kept)), buckets[kept]
-        order = np.argsort(buckets, kind="stable")
-        cuts = np.searchsorted(buckets[order], np.arange(count + 1)).tolist()
-        found = {}
-        for bucket in range(count):
-            if cuts[bucket] < cuts[bucket + 1]:
-                found[bucket] = packed(travelling.take(pa.array(order[cuts[bucket] : cuts[bucket + 1]])))
-        return found
+        return packed_by_bucket(travelling, buckets, count)
 
 
 def _gathered(batches: Iterator[Batch]) -> Iterator[pa.Table]:
@@ -160,12 +155,24 @@ def packed(rows: pa.Table) -> pa.Buffer:
     return written
 
 
-def as_column(blobs: Sequence[bytes | pa.Buffer | None]) -> pa.BinaryArray:
-    """Bytes as a column; those of a single row are not copied."""
-    if len(blobs) != 1 or blobs[0] is None:
-        return pa.array([None if blob is None else pa.py_buffer(blob).to_pybytes() for blob in blobs], pa.binary())
-    blob = pa.py_buffer(blobs[0])
-    return pa.BinaryArray.from_buffers(pa.binary(), 1, [None, pa.py_buffer(np.array([0, blob.size], np.int32)), blob])
+def as_column(blob: bytes | pa.Buffer | None) -> pa.BinaryArray:
+    """Bytes as a column of one row; they are not copied."""
+    if blob is None:
+        return pa.nulls(1, pa.binary())
+    bytes_ = pa.py_buffer(blob)
+    ends = pa.py_buffer(np.array([0, bytes_.size], np.int32))
+    return pa.BinaryArray.from_buffers(pa.binary(), 1, [None, ends, bytes_])
+
+
+def packed_by_bucket(rows: pa.Table, buckets: NDArray[Any], count: int) -> dict[int, pa.Buffer]:
+    """The rows of each bucket, in their order, packed; what has none is not there."""
+    order = np.argsort(buckets, kind="stable")
+    cuts = np.searchsorted(buckets[order], np.arange(count + 1)).tolist()
+    return {
+        bucket: packed(rows.take(pa.array(order[low:high])))
+        for bucket, (low, high) in enumerate(pairwise(cuts))
+        if low < high
+    }
 
 
 def unpacked(blob: Any) -> pa.Table:

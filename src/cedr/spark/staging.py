@@ -11,6 +11,7 @@ from typing import Final
 
 from pyspark.sql import types as st
 
+from cedr.consistency.said_columns import SAID
 from cedr.model.level import MIDDLE, STRONG
 from cedr.model.schema import Catalog, DataType
 from cedr.model.time import FOREVER
@@ -27,7 +28,6 @@ from cedr.spark.reading import types_read
 from cedr.spark.splitting import Split, split_of
 from cedr.spark.tokens import tokens
 
-_RESERVED: Final = frozenset({"change", "id", "said", "Vs", "Ve", "Os", "Oe", "Cs", "Rt", "contributors"})
 _HASHED: Final = {
     DataType.INTEGER: (st.ByteType, st.ShortType, st.IntegerType, st.LongType),
     DataType.STRING: (st.StringType,),
@@ -107,7 +107,7 @@ def _checked(stages: tuple[Stage, ...], slots: Slots, *, versions: bool) -> tupl
     """Whether workers can tell where the rows of each stage go; with versions, whether all of an event's go there."""
     for stage in stages[:-1]:
         made = _made(stage).type
-        reserved = sorted(_RESERVED & set(made.attributes))
+        reserved = [name for name in SAID if name in made.attributes]
         if reserved:
             return NoStages(f"{made.name} has an attribute called {reserved[0]}")
         key = split_of(_reader(stage, stages)[1].plan, stable_key=True).by[made.name]

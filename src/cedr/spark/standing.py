@@ -149,5 +149,5 @@ def _tuples(frame: Any) -> Iterator[tuple[Any, ...]]:
 def _frame(row: Mapping[str, Any], schema: pa.Schema) -> pd.DataFrame:
     """A row of what the operator gives; Arrow's own columns are passed on as they are."""
     given = [(row.get(field.name), field.type) for field in schema]
-    columns = [as_column([value]) if of == pa.binary() else pa.array([value], of) for value, of in given]
+    columns = [as_column(value) if of == pa.binary() else pa.array([value], of) for value, of in given]
     return pa.RecordBatch.from_arrays(columns, schema=schema).to_pandas(types_mapper=pd.ArrowDtype)

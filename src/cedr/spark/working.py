@@ -10,8 +10,9 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 
 from cedr.consistency.changes import Changes
+from cedr.consistency.measures import Measures
 from cedr.model.time import Time
-from cedr.spark.bucket import Bucket, Packed
+from cedr.spark.bucket import Bucket, Packed, Step
 from cedr.spark.chaining import handed_on
 from cedr.spark.failures import failing_clearly
 from cedr.spark.layout import Layout
@@ -69,19 +70,23 @@ def work(bucket: Bucket, todo: Work, layout: Layout) -> Done:
         follow(bucket, todo.asked, layout)
         bucket.heard = {(source, provider): (time, high) for source, provider, time, high in todo.heard}
         (step,) = bucket.steps(todo.arrived, todo.time)
-        pipeline = bucket.pipeline
-        found: list[dict[str, Any]] = []
-        if layout.onward is not None:
-            found += [each._asdict() for each in handed_on(bucket, step, todo.number)]
-            step = step._replace(said=[])
-        for of, (changes, measures) in enumerate(zip(step.said, pipeline.measures(), strict=False)):
-            guarantee = pipeline.guarantee[of]
-            letters = step.letters if of == 0 else []
-            told = packed(_table(dead_letters(layout, letters, step.time))) if letters and layout.letters else None
-            found.append({"letters": told, **measured(of, measures, changes, guarantee, len(letters))})
-            found += [{"said": blob} for blob in _packed(changes, guarantee, todo.number, layout)]
+        if layout.onward is None:
+            measures = bucket.pipeline.measures()
+            found = [row for of, each in enumerate(measures) for row in _told(bucket, step, of, each, todo.number)]
+        else:
+            found = [each._asdict() for each in handed_on(bucket, step, todo.number)]
         heard = [[*who, *when] for who, when in bucket.heard.items()]
-        return Done(uuid.uuid4().hex, step.time, found, tight(pipeline.state()), heard)
+        return Done(uuid.uuid4().hex, step.time, found, tight(bucket.pipeline.state()), heard)
+
+
+def _told(bucket: Bucket, step: Step, of: int, measures: Measures, number: int) -> Iterator[dict[str, Any]]:
+    """What a level said: a row of measures and dead letters, then what was said, packed."""
+    layout, changes = bucket.layout, step.said[of]
+    guarantee, letters = bucket.pipeline.guarantee[of], step.letters if of == 0 else []
+    told = packed(_table(dead_letters(layout, letters, step.time))) if letters and layout.letters else None
+    yield {"letters": told, **measured(of, measures, changes, guarantee, len(letters))}
+    for blob in _packed(changes, guarantee, number, layout):
+        yield {"said": blob}
 
 
 def _table(batch: pa.RecordBatch) -> pa.Table:

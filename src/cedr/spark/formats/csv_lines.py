@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from cedr.spark.formats import values
-from cedr.spark.formats.lines import Columns, Part, blocks
+from cedr.spark.formats.lines import Columns, Part, Typed, blocks
 
 _LINE_END, _RETURN, _QUOTE = b'\n\r"'
 _BOOLEANS: Final = {"true": True, "false": False}
@@ -24,15 +24,17 @@ _QUOTED: Final = '"(?:[^"]|"")*"'
 _TIMES: Final = ("timestamp", "timestamp_ntz", "date")
 
 
-class CsvLines:
+class CsvLines(Typed):
     """Reads some columns; ``names`` are those of the file, in order."""
+
+    place = "column"
 
     def __init__(
         self, types: Mapping[str, str], arrow: Mapping[str, pa.DataType], names: Sequence[str], form: tuple[str, str]
     ) -> None:
-        self._types, self._arrow = types, arrow
+        separator, zone = form
+        super().__init__(types, arrow, zone)
         self._names = list(names)
-        separator, self._zone = form
         self._parse = pa_csv.ParseOptions(delimiter=separator)
         self._separator = separator.encode()
         mark = re.escape(separator)
@@ -72,7 +74,7 @@ class CsvLines:
         if found.num_rows != count:
             raise ValueError
         whole = found.combine_chunks()
-        return {name: self._fitted(_whole(whole.column(name)), of) for name, of in self._types.items()}
+        return {name: self._fitted(values.joined(whole.column(name)), of) for name, of in self._types.items()}
 
     def _read(self, lines: bytes, how: pa_csv.ConvertOptions) -> Any:
         options = pa_csv.ReadOptions(column_names=self._names, use_threads=False, block_size=max(len(lines), 1) + 1)
@@ -103,18 +105,7 @@ class CsvLines:
         if not self._record.fullmatch(text):
             message = "a value in quotes does not end where its line or the next value does"
             raise ValueError(message)
-        return [{name: self._value(row[name], name) for name in self._types}]
-
-    def columns(self, rows: list[Mapping[str, Any]]) -> Columns:
-        """Rows as columns."""
-        return {name: pa.array([row[name] for row in rows], of) for name, of in self._arrow.items()}
-
-    def _value(self, text: str | None, name: str) -> Any:
-        try:
-            return None if text is None else self._of(text, self._types[name], self._arrow[name])
-        except ValueError as error:
-            message = f'column "{name}": {error}'
-            raise ValueError(message) from None
+        return [self._row(row)]
 
     def _of(self, text: str, of: str, arrow: pa.DataType) -> Any:
         match of:
@@ -178,7 +169,3 @@ def _closed(lines: bytes, separator: bytes) -> bool:
     begin = (before == separator[0]) | (before == _LINE_END)
     end = (after == separator[0]) | (after == _LINE_END) | (after == _RETURN)
     return bool(begin.all() and end.all())
-
-
-def _whole(column: Any) -> Any:
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.json as pa_json
 
 from cedr.spark.formats import values
-from cedr.spark.formats.lines import Columns
+from cedr.spark.formats.lines import Columns, Typed
 
 _LINE_END, _RETURN, _OPEN, _CLOSE = b"\n\r{}"
 _TEXTS: Final = ("string", "timestamp", "timestamp_ntz", "date")
@@ -29,11 +29,13 @@ class _Number(str):
     __slots__ = ()
 
 
-class JsonLines:
+class JsonLines(Typed):
     """Reads some fields of objects."""
 
+    place = "field"
+
     def __init__(self, types: Mapping[str, str], arrow: Mapping[str, pa.DataType], zone: str) -> None:
-        self._types, self._arrow, self._zone = types, arrow, zone
+        super().__init__(types, arrow, zone)
         fields = [(name, pa.string() if of in _TEXTS else arrow[name]) for name, of in types.items()]
         self._parse = pa_json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="ignore")
 
@@ -46,7 +48,7 @@ class JsonLines:
         if found.num_rows != count:
             raise ValueError
         columns = found.combine_chunks()
-        return {name: self._typed(_whole(columns.column(name)), of) for name, of in self._types.items()}
+        return {name: self._typed(values.joined(columns.column(name)), of) for name, of in self._types.items()}
 
     def _typed(self, column: Any, of: str) -> Any:
         match of:
@@ -76,20 +78,9 @@ class JsonLines:
         if not all(isinstance(row, dict) for row in rows):
             message = "it is not an object"
             raise ValueError(message)
-        return [{name: self._value(row.get(name), name) for name in self._types} for row in rows]
+        return [self._row(row) for row in rows]
 
-    def columns(self, rows: list[Mapping[str, Any]]) -> Columns:
-        """Rows as columns."""
-        return {name: pa.array([row[name] for row in rows], of) for name, of in self._arrow.items()}
-
-    def _value(self, value: Any, name: str) -> Any:
-        try:
-            return None if value is None else self._read(value, self._types[name], self._arrow[name])
-        except ValueError as error:
-            message = f'field "{name}": {error}'
-            raise ValueError(message) from None
-
-    def _read(self, value: Any, of: str, arrow: pa.DataType) -> Any:
+    def _of(self, value: Any, of: str, arrow: pa.DataType) -> Any:
         """A value in the type of its column."""
         plain = isinstance(value, str) and not isinstance(value, _Number)
         match of:
@@ -135,8 +126,3 @@ def _objects(lines: bytes) -> int:
     if (letters[firsts] != _OPEN).any() or (letters[lasts] != _CLOSE).any():
         raise ValueError
     return len(firsts)
-
-
-def _whole(column: Any) -> Any:
-    """A column in one piece."""
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 import pyarrow as pa
 
@@ -59,6 +59,35 @@ class Form(Protocol):
 
     def columns(self, rows: list[Mapping[str, Any]]) -> Columns:
         """Rows as columns."""
+
+
+class Typed:
+    """Values by the types of their columns: what lines of all forms share."""
+
+    place: ClassVar[str]
+    """What a value stands in, as an error says it."""
+
+    def __init__(self, types: Mapping[str, str], arrow: Mapping[str, pa.DataType], zone: str) -> None:
+        self._types, self._arrow, self._zone = types, arrow, zone
+
+    def columns(self, rows: list[Mapping[str, Any]]) -> Columns:
+        """Rows as columns."""
+        return {name: pa.array([row[name] for row in rows], of) for name, of in self._arrow.items()}
+
+    def _row(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The values that are asked for, in their types; what is not there is NULL."""
+        return {name: self._value(values.get(name), name) for name in self._types}
+
+    def _value(self, value: Any, name: str) -> Any:
+        try:
+            return None if value is None else self._of(value, self._types[name], self._arrow[name])
+        except ValueError as error:
+            message = f'{self.place} "{name}": {error}'
+            raise ValueError(message) from None
+
+    def _of(self, value: Any, of: str, arrow: pa.DataType) -> Any:
+        """A value in the type of its column.  Raises ``ValueError`` with what is wrong."""
+        raise NotImplementedError
 
 
 def local_path(path: str) -> str:

@@ -73,10 +73,14 @@ def days(column: Any) -> Any:
         return one_by_one(column, day, pa.date32())
 
 
+def joined(column: Any) -> Any:
+    """A column in one piece."""
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
 def one_by_one(column: Any, read: Callable[[Any], Any], of: pa.DataType) -> Any:
     """Each different value by itself."""
-    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    encoded = whole.dictionary_encode()
+    encoded = joined(column).dictionary_encode()
     found = pa.array([None if value is None else read(value) for value in encoded.dictionary.to_pylist()], of)
     return found.take(encoded.indices)
 
