@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from hypothesis import given
@@ -14,9 +14,19 @@ from cedr.runtime.events import EventIndex
 WORDS = st.sampled_from([0, 1, 1023, 1024, 2047, 2**40, 2**64 - 1, 2**63])
 DIGESTS = st.tuples(WORDS, st.sampled_from([0, 1, 2**64 - 1]))
 STEPS = st.lists(
-    st.tuples(st.sampled_from(["insert", "insert", "forget", "rebuild"]), st.lists(DIGESTS, max_size=8)), max_size=12
+    st.tuples(
+        st.sampled_from(["insert", "insert", "later", "later", "forget", "rebuild", "find", "find"]),
+        st.lists(DIGESTS, max_size=8),
+    ),
+    max_size=12,
 )
 Digest = tuple[int, int]
+
+
+class Known(NamedTuple):
+    """IDs that are nothing but their digests."""
+
+    records: np.ndarray[Any, Any]
 
 
 def halves(digests: list[Digest]) -> np.ndarray[Any, Any]:
@@ -34,22 +44,30 @@ def test_it_does_what_a_dictionary_does(steps: list[tuple[str, list[Digest]]]) -
             rows = np.arange(len(known), len(known) + len(digests))
             known.extend(digests)
             kinds[rows] = 1
-            new = index.insert_new(halves(known), kinds[: len(known)], rows)
+            new = index.insert_new(Known(halves(known)), kinds[: len(known)], rows)
             wanted = []
             for digest, row in zip(digests, rows.tolist(), strict=True):
                 wanted.append(digest not in expected)
                 expected.setdefault(digest, row)
             assert new.tolist() == wanted
             kinds[rows[~new]] = 0
+        elif step == "later":
+            unknown = [digest for digest in dict.fromkeys(digests) if digest not in expected]
+            rows = np.arange(len(known), len(known) + len(unknown))
+            known.extend(unknown)
+            kinds[rows] = 1
+            index.insert_later(rows)
+            expected.update(zip(unknown, rows.tolist(), strict=True))
         elif step == "forget":
             for digest in digests:
                 if digest in expected:
                     kinds[expected.pop(digest)] = 0
+        elif step == "rebuild":
+            index.rebuild(Known(halves(known)), kinds[: len(known)], np.flatnonzero(kinds))
         else:
-            index.rebuild(halves(known), kinds[: len(known)], np.flatnonzero(kinds))
-        asked = list({*known, *digests})
-        found = index.find(halves(known), kinds[: len(known)], halves(asked)).tolist()
-        assert found == [expected.get(digest, -1) for digest in asked]
+            asked = list({*known, *digests})
+            found = index.find(Known(halves(known)), kinds[: len(known)], halves(asked)).tolist()
+            assert found == [expected.get(digest, -1) for digest in asked]
 
 
 def test_it_grows_and_is_rebuilt() -> None:
@@ -59,15 +77,15 @@ def test_it_grows_and_is_rebuilt() -> None:
     kinds = np.ones(3_000, np.int8)
     index = EventIndex()
     for start in range(0, 3_000, 700):
-        assert index.insert_new(known, kinds, np.arange(start, min(start + 700, 3_000))).all()
-    assert index.find(known, kinds, known).tolist() == list(range(3_000))
+        assert index.insert_new(Known(known), kinds, np.arange(start, min(start + 700, 3_000))).all()
+    assert index.find(Known(known), kinds, known).tolist() == list(range(3_000))
     kinds[::2] = 0
-    assert index.find(known, kinds, known)[1::2].tolist() == list(range(1, 3_000, 2))
-    assert (index.find(known, kinds, known)[::2] == -1).all()
+    assert index.find(Known(known), kinds, known)[1::2].tolist() == list(range(1, 3_000, 2))
+    assert (index.find(Known(known), kinds, known)[::2] == -1).all()
     large = index.nbytes
-    index.rebuild(known, kinds, np.arange(1, 20, 2))
+    index.rebuild(Known(known), kinds, np.arange(1, 20, 2))
     assert index.nbytes < large
-    assert index.find(known, kinds, known[19:22]).tolist() == [19, -1, -1]
+    assert index.find(Known(known), kinds, known[19:22]).tolist() == [19, -1, -1]
 
 
 def test_what_is_gone_makes_room_as_it_grows() -> None:
@@ -77,6 +95,6 @@ def test_what_is_gone_makes_room_as_it_grows() -> None:
     kinds, known = np.ones(size * steps, np.int8), np.stack([high, high], axis=1)
     for step in range(steps):
         kinds[: max(0, step - 1) * size] = 0
-        assert index.insert_new(known, kinds, np.arange(step * size, (step + 1) * size)).all()
+        assert index.insert_new(Known(known), kinds, np.arange(step * size, (step + 1) * size)).all()
     assert index.nbytes <= 8 * 8 * size * 2
-    assert (index.find(known, kinds, known) >= 0).sum() == 2 * size
+    assert (index.find(Known(known), kinds, known) >= 0).sum() == 2 * size

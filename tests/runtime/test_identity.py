@@ -29,23 +29,51 @@ def words(values: list[int]) -> np.ndarray[Any, np.dtype[np.uint64]]:
     return np.array(values, np.uint64)
 
 
-@given(st.lists(TEXTS, max_size=6), st.lists(TEXTS, max_size=3))
-def test_text_ids_have_the_digests_of_their_texts(one: list[str], other: list[str]) -> None:
+NUMBERS = st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(0, 20), max_size=4).map(
+    lambda some: pa.array(some, pa.int64())
+)
+DOING = st.sampled_from(["values", "digests", "records", "ranks", "longest", "given", "again", "keep"])
+
+
+@given(st.lists(st.lists(TEXTS, max_size=4) | NUMBERS | DOING, max_size=10), st.data())
+def test_text_ids_are_their_texts_whatever_was_asked_of_them_before(steps: list[Any], data: st.DataObject) -> None:
+    ids, texts = TextIds(), list[str]()
+    for step in steps:
+        chosen = data.draw(st.lists(st.sampled_from(range(len(texts))), max_size=5)) if texts else []
+        rows, picked = np.array(chosen, np.int64), [texts[row] for row in chosen]
+        match step:
+            case "values":
+                assert ids.values(rows) == picked
+            case "digests":
+                assert pairs(*ids.digests(rows)) == [digest(text) for text in picked]
+            case "records":
+                assert pairs(ids.records[:, 0], ids.records[:, 1]) == [digest(text) for text in texts]
+            case "ranks":
+                assert ids.ranks(rows).tolist() == [sorted(set(picked)).index(text) for text in picked]
+            case "longest":
+                assert ids.longest >= max((len(text.encode()) for text in texts), default=0)
+            case "given":
+                assert ids.given(rows).cast(pa.string()).to_pylist() == picked
+            case "again":
+                ids.extend_rows(rows)
+                texts += picked
+            case "keep":
+                kept = sorted(set(chosen))
+                ids.keep(np.array(kept, np.int64))
+                texts = [texts[row] for row in kept]
+            case _:
+                ids.extend(step)
+                texts += step if isinstance(step, list) else map(str, step.to_pylist())
+        assert len(ids) == len(texts)
+    assert ids.texts(np.arange(-1, len(texts))).to_pylist() == [None, *texts]
+
+
+def test_whole_numbers_are_held_as_numbers_until_their_text_is_wanted() -> None:
     ids = TextIds()
-    ids.extend(one)
-    ids.extend(other)
-    texts = one + other
-    everything = np.arange(len(texts))
-    assert len(ids) == len(texts)
-    assert pairs(ids.high, ids.low) == [digest(text) for text in texts]
-    assert ids.values(everything) == texts
-    assert ids.ranks(everything).tolist() == [sorted(set(texts)).index(text) for text in texts]
-    backwards = everything[::-1].copy()
-    ids.extend_rows(backwards)
-    assert ids.values(np.arange(2 * len(texts))) == texts + texts[::-1]
-    ids.keep(backwards)
-    assert pairs(*ids.digests(everything)) == [digest(text) for text in texts[::-1]]
-    assert ids.values(everything) == texts[::-1]
+    ids.extend(pa.array([3, None, 4]).drop_null())
+    assert ids.given(np.array([1])).equals(pa.array([4]))
+    assert ids.high.tolist() == [digest(text)[0] for text in "34"]
+    assert ids.given(np.array([1])).equals(pa.array(["4"]))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +128,7 @@ def test_contributors_may_come_in_any_order(data: st.DataObject, parameters: int
     for k in range(parameters):
         ids = TextIds()
         ids.extend(texts[k])
-        highs[k], lows[k] = ids.high, ids.low
+        highs[k], lows[k] = ids.digests(np.arange(rows))
     orders = [
         data.draw(st.permutations(range(parameters)))[: data.draw(st.integers(0, parameters))] for _ in range(rows)
     ]

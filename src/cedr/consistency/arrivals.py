@@ -274,7 +274,7 @@ class Arrivals:
         if columns and chosen.all():
             return self._append(source, rows)
         unknown = np.flatnonzero(chosen & (source.find(digests) < 0))
-        first = EventIndex().insert_new(digests.records, np.ones(len(digests), np.int8), unknown)
+        first = EventIndex().insert_new(digests, np.ones(len(digests), np.int8), unknown)
         chosen = np.zeros(len(rows.vs), dtype=np.bool_)
         chosen[unknown[first]] = True
         self._append(source, taken(rows, chosen))

@@ -72,7 +72,7 @@ class EventBatch:
     ) -> None:
         self.stream = stream
         self.provider = provider
-        self.ids = _texts(id, "id")
+        self.ids = _names(id)
         self.vs, self.without_time = _times(vs, "vs")
         always = np.broadcast_to(np.int64(FOREVER), (len(self.vs),))
         self.ve = _times_or(ve, "ve", always)
@@ -134,7 +134,7 @@ class EventBatch:
     def inserts(self, rows: Times | None = None) -> list[Insert]:
         """Some of the rows as messages; an ID or time that is missing is empty or the beginning of time."""
         chosen = np.arange(len(self), dtype=np.int64) if rows is None else rows
-        ids = self.ids.take(pa.array(chosen)).to_pylist()
+        ids = self.ids.take(pa.array(chosen)).cast(pa.string()).to_pylist()
         keys = [None] * len(chosen) if self.keys is None else self.keys.take(pa.array(chosen)).to_pylist()
         roots = self.vs if self.rt is None else self.rt
         times = (column[chosen].tolist() for column in (self.vs, self.ve, self.os, self.oe, roots))
@@ -163,6 +163,12 @@ def _whole(values: Array) -> Array:
         values = values.combine_chunks()
         return pa.concat_arrays(values.chunks) if isinstance(values, pa.ChunkedArray) else values
     return values if isinstance(values, pa.Array) else pa.array(values)
+
+
+def _names(values: Array) -> Array:
+    """IDs as text or as whole numbers, which are held as they are."""
+    array = _whole(values)
+    return array if pa.types.is_signed_integer(array.type) else _texts(array, "id")
 
 
 def _texts(values: Array, name: str) -> Array:

@@ -89,7 +89,9 @@ def candidates_in(batch: EventBatch, guarantee: Time) -> Mask:
 
 def _default_keys(batch: EventBatch) -> Mask:
     starts = pa.array(batch.os).cast(pa.string())
-    keys = pc.binary_join_element_wise(pa.scalar(batch.stream + "/"), batch.ids, pa.scalar("@"), starts, "")
+    keys = pc.binary_join_element_wise(
+        pa.scalar(batch.stream + "/"), batch.ids.cast(pa.string()), pa.scalar("@"), starts, ""
+    )
     same = pc.fill_null(pc.equal(keys, batch.keys), True)  # noqa: FBT003 - no key given is the default one
     result: Mask = same.to_numpy(zero_copy_only=False)
     return result

@@ -130,7 +130,7 @@ def _written(source: Source, rows: Rows) -> bytes:
     for name, place in (("serial", source.serial), ("position", source.position), ("provider", source.provider)):
         header[name] = place.at(rows)
     said = _distances(header)
-    parts: dict[str, Any] = {"id": source.ids.texts(rows)}
+    parts: dict[str, Any] = {"id": source.ids.given(rows)}
     parts |= {name: pa.array(column) for name, column in header.items() if name not in said}
     present = table.columns._present  # names that some row lacks
     for name in table.columns.names:

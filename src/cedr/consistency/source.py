@@ -21,6 +21,7 @@ from cedr.model.time import FOREVER
 from cedr.runtime.events import EventIndex
 from cedr.runtime.growable import Growable
 from cedr.runtime.identity import TextIds
+from cedr.runtime.rising import Rising
 from cedr.runtime.runs import Runs, Uniform, together
 from cedr.runtime.segment_kernels import is_sorted
 from cedr.runtime.table import Header, Table
@@ -71,6 +72,7 @@ class Source:
         self.attributes = attributes
         self.table = Table(TextIds())
         self.index = EventIndex()
+        self._rising = Rising()
         self.kind = Growable(np.int8)
         self.serial, self.position = Runs(), Runs()
         self.provider, self.segment = Uniform(0, np.int32), Uniform(UNSAVED, np.int32)
@@ -123,7 +125,7 @@ class Source:
 
     def find(self, digests: TextIds) -> Rows:
         """A row of each event with these IDs, -1 where it is not known."""
-        return self.index.find(self.ids.records, self.kind.view, digests.records)
+        return self.index.find(self.ids, self.kind.view, digests.records)
 
     def append_new(self, batch: PlainRows, serials: Rows | range) -> Mask:
         """Rows of plain events, those that are new; which these are.
@@ -141,7 +143,7 @@ class Source:
             self.table.columns.extend_payloads([self.kept(of_row) for of_row in payload])
         numbers = self.table.extend(batch.header)
         self._describe(numbers, PLAIN, serials, batch.positions, batch.providers)
-        new = self._index(numbers)
+        new = self._index(numbers, first)
         if new.all():
             self.plain += len(new)
             if is_sorted(batch.vs):
@@ -154,12 +156,17 @@ class Source:
             self.by_start.add(batch.vs[new], numbers[new])
         return new
 
-    def _index(self, rows: Rows) -> Mask:
-        return self.index.insert_new(self.ids.records, self.kind.view, rows)
+    def _index(self, rows: Rows, first: int) -> Mask:
+        """Put rows, the IDs from the first on having come with them, into the index; which of them are new."""
+        if self._rising.takes(self.ids, first):
+            self.index.insert_later(rows)
+            return np.broadcast_to(np.True_, (len(rows),))
+        return self.index.insert_new(self.ids, self.kind.view, rows)
 
     def add_inserts(self, inserted: Sequence[tuple[Story, Said]]) -> None:
         """Rows that hold the inserts of stories."""
         events = [said.message.event for _, said in inserted if isinstance(said.message, Insert)]
+        first = len(self.table)
         self.ids.extend([event.id for event in events])
         self.table.columns.extend_payloads([event.payload for event in events])
         rows = self.table.extend(_header(events))
@@ -173,7 +180,7 @@ class Source:
             key = said.message.lineage_key
             story.rows[key] = row
             story.versions[inserted_version(said.message.event, key)] = row
-        self._index(np.array(new, dtype=np.int64))
+        self._index(np.array(new, dtype=np.int64), first)
 
     def make_versions(self, wanted: Iterable[tuple[Story, Version]]) -> None:
         """Rows for versions that have none."""
@@ -280,7 +287,7 @@ class Source:
             story.versions = {version: row for version, row in made if row >= 0}
         kinds = self.kind.view
         known = np.flatnonzero((kinds == PLAIN) | (kinds == INSERTED))
-        self.index.rebuild(self.ids.records, kinds, known)
+        self.index.rebuild(self.ids, kinds, known)
 
 
 def _header(events: Sequence[Event]) -> Header:

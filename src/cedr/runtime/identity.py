@@ -38,88 +38,116 @@ _MOST_SMALL = (2**31 - 1) // 32
 class TextIds:
     """IDs that are any texts, with their digests, and records of what is asked for most.
 
+    Nothing is made before somebody asks: whole numbers stay numbers until their text is wanted, and records are made
+    when a digest is.
+
     >>> ids = TextIds()
     >>> ids.extend(["b", "a", "b"])
-    >>> ids.ranks(np.arange(3)), ids.values(np.array([1]))
-    (array([1, 0, 1]), ['a'])
+    >>> ids.extend(pa.array([12]))
+    >>> ids.ranks(np.arange(3)), ids.values(np.array([1, 3]))
+    (array([1, 0, 1]), ['a', '12'])
     """
 
-    __slots__ = ("_longest", "_records", "_texts")
+    __slots__ = ("_longest", "_numbers", "_records", "_texts")
 
     def __init__(self) -> None:
         self._texts = Texts()
+        self._numbers = Growable(np.int64)
+        """The IDs behind those whose text is there."""
         self._records = Growable(np.uint64, width=RECORD)
+        """Of as many IDs as somebody asked for."""
         self._longest = 0
 
     def __len__(self) -> int:
-        return len(self._texts)
+        return len(self._texts) + len(self._numbers)
 
     @property
     def nbytes(self) -> int:
         """Bytes taken, room included."""
-        return self._texts.nbytes + self._records.nbytes
+        return self._texts.nbytes + self._numbers.nbytes + self._records.nbytes
 
     @property
     def stored(self) -> Texts:
         """The IDs themselves."""
+        if len(self._numbers):
+            self._texts.extend(pa.array(self._numbers.view).cast(pa.large_string()))
+            self._numbers.truncate(0)
         return self._texts
 
     @property
     def longest(self) -> int:
         """Bytes of the longest ID that there has been."""
+        _ = self.records
         return self._longest
 
     @property
     def records(self) -> Words:
         """Of each ID the halves of its digest, then its text if that is short; valid until the next change."""
+        texts, start = self.stored, len(self._records)
+        if start < len(texts):
+            offsets = texts.offsets[start:]
+            longest = int(np.diff(offsets).max(initial=0))
+            self._longest = max(self._longest, longest)
+            scratch = np.zeros((longest + SLACK + 15) // 16 * 16, np.uint8)
+            record_texts(texts.data, offsets, scratch, self._records.grow(len(texts) - start))
         return self._records.view
 
     @property
     def high(self) -> Words:
         """The higher half of each ID's digest; valid until the next change."""
-        return self._records.view[:, 0]
-
-    @property
-    def low(self) -> Words:
-        """The lower half of each ID's digest; valid until the next change."""
-        return self._records.view[:, 1]
+        return self.records[:, 0]
 
     def extend(self, ids: pa.Array | pa.ChunkedArray | Sequence[str]) -> None:
-        """Append IDs, none of them NULL."""
+        """Append IDs; a NULL becomes the empty text."""
         if isinstance(ids, pa.ChunkedArray):
             for chunk in ids.chunks:
                 self.extend(chunk)
-            return
-        start = len(self)
-        if isinstance(ids, pa.Array):
-            plain = pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)
-            self._texts.extend(ids if plain else ids.cast(pa.large_string()))
+        elif not isinstance(ids, pa.Array):
+            self.stored.extend_encoded([text.encode("utf-8", "surrogatepass") for text in ids])
+        elif pa.types.is_signed_integer(ids.type) and not ids.null_count:
+            self._numbers.extend(ids.to_numpy())
         else:
-            self._texts.extend_encoded([text.encode("utf-8", "surrogatepass") for text in ids])
-        offsets = self._texts.offsets[start:]
-        longest = int(np.diff(offsets).max(initial=0))
-        self._longest = max(self._longest, longest)
-        scratch = np.zeros((longest + SLACK + 15) // 16 * 16, np.uint8)
-        record_texts(self._texts.data, offsets, scratch, self._records.grow(len(self) - start))
+            plain = pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)
+            self.stored.extend(ids if plain else ids.cast(pa.large_string()))
 
     def extend_rows(self, rows: Rows) -> None:
         """Append copies of own rows."""
-        self._texts.extend_rows(rows)
-        self._records.extend(self.records[rows])
+        if not len(self._texts):
+            self._numbers.extend(self._numbers.view[rows])
+            return
+        recorded = len(self._records) == len(self)
+        self.stored.extend_rows(rows)
+        if recorded:
+            self._records.extend(self._records.view[rows])
 
     def keep(self, rows: Rows) -> None:
-        """Only these rows remain, in this order."""
-        self._texts.keep(rows)
-        self._records.keep(rows)
+        """Only these rows remain, given in their order."""
+        if not len(self._texts):
+            self._numbers.keep(rows)
+            return
+        self._records.keep(rows[rows < len(self._records)])
+        self.stored.keep(rows)
 
     def digests(self, rows: Rows) -> Digests:
         """The digests of these rows' IDs."""
-        return self.high[rows], self.low[rows]
+        records = self.records
+        return records[rows, 0], records[rows, 1]
+
+    def given(self, rows: Rows) -> pa.Array:
+        """The IDs of these rows as they are held: texts, or numbers."""
+        return self.texts(rows) if len(self._texts) else pa.array(self._numbers.view[rows])
+
+    def numbers(self, start: int) -> Rows | None:
+        """The IDs from a row on, if they are held as numbers; valid until the next change."""
+        known = len(self._texts)
+        return self._numbers.view[start - known :] if start >= known else None
 
     def texts(self, rows: Rows) -> pa.Array:
         """The IDs of these rows as Arrow strings; of row -1 NULL."""
         present = rows >= 0
-        return self._texts.take(rows, None if present.all() else present)
+        if len(self._texts) or not len(self._numbers):
+            return self.stored.take(rows, None if present.all() else present)
+        return pa.array(self._numbers.view[rows], mask=~present).cast(pa.string())
 
     def values(self, rows: Rows) -> list[str]:
         """The IDs of these rows."""
@@ -133,7 +161,7 @@ class TextIds:
         """The rank of each row's ID among those of these rows, from 0, equal ones equal; in code point order."""
         if not len(rows):
             return np.empty(0, np.int64)
-        ranks = pc.rank(self._texts.take(rows).cast(pa.large_binary()), tiebreaker="dense")
+        ranks = pc.rank(self.texts(rows).cast(pa.large_binary()), tiebreaker="dense")
         return np.asarray(ranks).astype(np.int64) - 1
 
 

@@ -66,10 +66,6 @@ def _most(ids: Sequence[TextIds], rows: Sequence[Rows]) -> int:
 
 def _name(recipe: Recipe, rows: Sequence[Rows], ids: Words, out: Words, offsets: npt.NDArray[Any]) -> int:
     start, streams = np.array(started(recipe.place), np.uint64), np.array(recipe.streams, np.uint64)
-    texts = tuple((_words(each.stored.data), each.stored.offsets) for each in recipe.ids)
+    texts = tuple((each.stored.words, each.stored.offsets) for each in recipe.ids)
     records = tuple(each.records for each in recipe.ids)
     return int(name_composites(start, streams, records, texts, tuple(rows), ids, out, offsets))
-
-
-def _words(data: npt.NDArray[np.uint8]) -> Words:
-    return data[: len(data) // 8 * 8].view(np.uint64)

@@ -280,5 +280,6 @@ def _strange(rows: pa.Table) -> list[DeadLetter]:
         else:
             fault = Fault("unknown-message", "the row is neither insert, retract nor guarantee")
         start = row["vs"] if row["vs"] is not None else 0
-        found.append(fault.letter(insert(primitive(row.get("name") or "", row["id"] or "", start)), 0))
+        id_ = "" if row["id"] is None else str(row["id"])
+        found.append(fault.letter(insert(primitive(row.get("name") or "", id_, start)), 0))
     return found

@@ -92,8 +92,6 @@ class PackFiles:
             elif part != "type":
                 columns[part] = given[at]
         if time is not None:
-            columns["id"] = columns["id"].cast(pa.string())
-            columns["kind"] = pa.array(np.zeros(count, np.int8))
             columns["cedr"] = pa.array(np.full(count, time))
         if layout.buckets > 1:
             by = given[self._key] if self._key else columns["id"].cast(pa.string())
