@@ -11,6 +11,7 @@ import ctypes
 import gc
 import os
 from functools import cache
+from itertools import count
 from typing import Final
 
 import pyarrow as pa
@@ -48,12 +49,24 @@ def keep_freed_memory() -> bool:
     return all(told)
 
 
-@cache
+_SETTLING: Final = count(1)
+
+
 def settle() -> None:
     """What there is now stays: the collector need not look at it again, which after many imports takes it long.
 
-    For processes that make pipelines and drop them; to be called once everything is imported, before the first.
+    For processes that do one task after the other, each of which ends with a collection; to be called as a task begins.
+    It is done at the first task, the second, the fourth and so on: some modules are loaded later than others.
     """
+    number = next(_SETTLING)
+    if number & (number - 1) == 0:
+        gc.collect()
+        gc.freeze()
+
+
+def unsettle() -> None:
+    """Something large that may have been there when the process settled is held no longer."""
+    gc.unfreeze()
     gc.collect()
     gc.freeze()
 

@@ -21,7 +21,7 @@ from multiprocessing.connection import Client, Connection, Listener
 from typing import Any, Final
 
 from cedr.errors import CedrError
-from cedr.runtime.memory import give_back
+from cedr.runtime.memory import give_back, unsettle
 from cedr.spark.bucket import Bucket
 from cedr.spark.layout import Layout
 from cedr.spark.working import Done, Work, work
@@ -48,6 +48,8 @@ class Holder:
 
     def __init__(self) -> None:
         self._held: dict[str, Held] = {}
+        self._let_go = False
+        """Whether a pipeline was dropped since the last time that one was kept."""
         self._lock = threading.Lock()
         self._layouts: dict[str, Layout] = {}
         self._process = 0
@@ -57,7 +59,10 @@ class Holder:
         """The pipeline that made a step last; it is held no longer, as its next step may fail."""
         with self._lock:
             held = self._held.pop(lineage, None)
-        return held.bucket if held is not None and held.nonce == nonce else None
+            if held is None or held.nonce == nonce:
+                return None if held is None else held.bucket
+            self._let_go = True
+        return None
 
     def keep(self, lineage: str, bucket: Bucket, nonce: str) -> tuple[str, str] | None:
         """Hold a pipeline, and let go of those that went elsewhere; where it can be asked for."""
@@ -67,8 +72,12 @@ class Holder:
         with self._lock:
             for other in [name for name, held in self._held.items() if now - held.used > idle]:
                 del self._held[other]
+                self._let_go = True
+            let_go, self._let_go = self._let_go, False
             self._held[lineage] = Held(bucket, nonce, now)
             address = self._listening()
+        if let_go:
+            unsettle()
         if large:
             give_back(_LARGE)
         return address

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cedr.model.time import BEGINNING, FOREVER
+from cedr.runtime.memory import settle
 from cedr.spark.layout import CONTROL, GUARANTEE, INSERT, RETRACT, UNKNOWN, Later, Layout
 from cedr.spark.misread import Misread
 
@@ -77,6 +78,7 @@ class Pack:
         """The rows of a map task; a row for each bucket.  ``time`` is the CEDR time where there are no rows."""
         from pyspark import TaskContext
 
+        settle()
         context = TaskContext.get()
         task = 0 if context is None else context.partitionId()
         number = 0

@@ -17,6 +17,7 @@ import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from cedr.errors import Diagnostic, HostError
+from cedr.runtime.memory import settle
 from cedr.spark.bucket import Bucket, Packed
 from cedr.spark.chaining import parted, passed_on
 from cedr.spark.holding import HOLDER, asked
@@ -63,6 +64,7 @@ class Standing(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Name the state."""
+        settle()
         self._handle = handle
         self._record = handle.getValueState("record", "written string")
         self._segments = handle.getMapState("segments", "name string", "segment binary")

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from cedr.runtime.memory import settle
 from cedr.spark.layout import Layout
 from cedr.spark.output import Told, said, sliced
 from cedr.spark.pack import unpacked
@@ -24,6 +25,7 @@ class Unpack:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The columns of steps; their rows."""
+        settle()
         for batch in batches:
             for blob in batch.column("said"):
                 if blob.is_valid:
