@@ -16,7 +16,7 @@ from typing import Final
 
 import pyarrow as pa
 
-_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD, _ARENAS = -1, -2, -3, -8
 _LARGEST: Final = 2**31 - 1
 _PAD: Final = 1 << 26
 _FIELDS: Final = [
@@ -49,6 +49,17 @@ def keep_freed_memory() -> bool:
     return all(told)
 
 
+@cache
+def one_heap() -> None:
+    """Have all threads, and Arrow too, take memory from the one heap whose freed memory is kept.
+
+    For processes that are ours alone: Arrow's own allocator hands memory back a moment after it is freed.
+    """
+    if keep_freed_memory():
+        ctypes.CDLL(None).mallopt(_ARENAS, 1)
+        pa.set_memory_pool(pa.system_memory_pool())
+
+
 _SETTLING: Final = count(1)
 
 
@@ -58,6 +69,7 @@ def settle() -> None:
     For processes that do one task after the other, each of which ends with a collection; to be called as a task begins.
     It is done at the first task, the second, the fourth and so on: some modules are loaded later than others.
     """
+    one_heap()
     number = next(_SETTLING)
     if number & (number - 1) == 0:
         gc.collect()

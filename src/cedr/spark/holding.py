@@ -67,8 +67,7 @@ class Holder:
     def keep(self, lineage: str, bucket: Bucket, nonce: str) -> tuple[str, str] | None:
         """Hold a pipeline, and let go of those that went elsewhere; where it can be asked for."""
         now = time.monotonic()
-        large = resident() > _LARGE
-        idle = _CROWDED if large else _IDLE
+        idle = _CROWDED if resident() > _LARGE else _IDLE
         with self._lock:
             for other in [name for name, held in self._held.items() if now - held.used > idle]:
                 del self._held[other]
@@ -78,7 +77,6 @@ class Holder:
             address = self._listening()
         if let_go:
             unsettle()
-        if large:
             give_back(_LARGE)
         return address
 
