@@ -68,6 +68,15 @@ def test_text_ids_are_their_texts_whatever_was_asked_of_them_before(steps: list[
     assert ids.texts(np.arange(-1, len(texts))).to_pylist() == [None, *texts]
 
 
+def test_the_digests_of_few_rows_are_made_for_them_alone() -> None:
+    ids = TextIds()
+    ids.extend(pa.array(range(100)))
+    assert ids.digests(np.array([7]))[0].tolist() == [digest("7")[0]]
+    assert ids.given(np.array([7])).equals(pa.array([7]))
+    assert ids.digests(np.arange(50))[0].tolist() == [digest(str(number))[0] for number in range(50)]
+    assert ids.given(np.array([7])).equals(pa.array(["7"]))
+
+
 def test_whole_numbers_are_held_as_numbers_until_their_text_is_wanted() -> None:
     ids = TextIds()
     ids.extend(pa.array([3, None, 4]).drop_null())

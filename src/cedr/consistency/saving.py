@@ -36,9 +36,10 @@ if TYPE_CHECKING:
     from cedr.consistency.revisions import Said, Story
 
 Rows = NDArray[np.int64]
-VERSION: Final = 4
+VERSION: Final = 5
 READABLE: Final = (3, VERSION)
-"""In version 3 all columns of plain events were written, and what was said also where it was final."""
+"""In version 3 all columns of plain events were written, and what was said also where it was final; up to version 4
+whole numbers in eight bytes each, and IDs that are numbers as texts."""
 
 
 class Saving:

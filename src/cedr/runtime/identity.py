@@ -33,6 +33,8 @@ Digests = tuple[Words, Words]
 """The higher and the lower halves of digests."""
 
 _MOST_SMALL = (2**31 - 1) // 32
+_FEW = 4
+"""So many times more rows are not worth a look for the sake of some."""
 
 
 class TextIds:
@@ -128,10 +130,18 @@ class TextIds:
         self._records.keep(rows[rows < len(self._records)])
         self.stored.keep(rows)
 
+    def recorded(self, rows: Rows) -> tuple[Words, Rows]:
+        """Records, and which of them are these rows': of all rows, or where few are asked for, of these alone."""
+        if _FEW * len(rows) >= len(self) - len(self._records):
+            return self.records, rows
+        some = TextIds()
+        some.extend(self.texts(rows))
+        return some.records, np.arange(len(rows), dtype=np.int64)
+
     def digests(self, rows: Rows) -> Digests:
         """The digests of these rows' IDs."""
-        records = self.records
-        return records[rows, 0], records[rows, 1]
+        records, at = self.recorded(rows)
+        return records[at, 0], records[at, 1]
 
     def given(self, rows: Rows) -> pa.Array:
         """The IDs of these rows as they are held: texts, or numbers."""
@@ -272,7 +282,7 @@ class Making:
         """The next contributor of every row: the digest of its stream, and where its ID is."""
         of_stream = np.array(stream, np.uint64)
         if isinstance(ids, TextIds):
-            absorb_chosen(self._high, self._low, of_stream, ids.records, rows)
+            absorb_chosen(self._high, self._low, of_stream, *ids.recorded(rows))
         else:
             digests = np.stack(ids.digests(rows), axis=1)
             absorb_chosen(self._high, self._low, of_stream, digests, np.arange(len(rows)))

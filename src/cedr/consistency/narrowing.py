@@ -1,0 +1,55 @@
+"""Whole numbers in few bytes: most columns count up, or lie close together.
+
+What is written is the distance of each number from the one before it, or from the least of them, whichever is small.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.int64]
+Told = tuple[str, int]
+"""How a column was written: as steps from a number, or as what is above it."""
+
+_STEPS, _ABOVE = "steps", "above"
+_KINDS: Final = (np.uint8, np.uint16, np.uint32)
+_SAFE: Final = 1 << 62
+"""Numbers that are not larger have a distance that can be told."""
+
+
+def narrowed(column: pa.Array) -> tuple[pa.Array, Told] | None:
+    """A column of whole numbers in fewer bytes, and what tells how; None where that cannot be.
+
+    >>> narrowed(pa.array([700, 701, 705]))[0].to_pylist()
+    [0, 1, 4]
+    """
+    if column.type != pa.int64() or column.null_count or not len(column):
+        return None
+    numbers = column.to_numpy()
+    least, most = int(numbers.min()), int(numbers.max())
+    if not -_SAFE < least <= most < _SAFE:
+        return None
+    steps = np.diff(numbers, prepend=numbers[0])
+    if steps.min() >= 0:
+        found = _fitted(steps, int(steps.max()))
+        return None if found is None else (found, (_STEPS, int(numbers[0])))
+    above = _fitted(numbers - least, most - least)
+    return None if above is None else (above, (_ABOVE, least))
+
+
+def widened(column: NDArray[Any], told: Told) -> Numbers:
+    """The numbers that were written."""
+    how, start = told
+    numbers = column.astype(np.int64)
+    return (np.cumsum(numbers) if how == _STEPS else numbers) + start
+
+
+def _fitted(numbers: Numbers, most: int) -> pa.Array | None:
+    for kind in _KINDS:
+        if most <= np.iinfo(kind).max:
+            return pa.array(numbers.astype(kind))
+    return None
