@@ -21,7 +21,7 @@ from benchmarks import machines as draw
 from benchmarks.expected import FIRST
 from benchmarks.files import table
 from benchmarks.measuring import Showing, verdict
-from benchmarks.on_spark.ours import checkpoint, run, streamed
+from benchmarks.on_spark.ours import checkpoint, own_workers, run, streamed
 from benchmarks.spark_by_hand import CORES, SCHEMA
 
 LIMIT = 1.3
@@ -36,7 +36,9 @@ def fixed(spark: SparkSession, showing: Showing) -> list[dict[str, Any]]:
     for what, count in (("empty", 0), ("one event", 1)):
         with TemporaryDirectory(prefix="fixed-") as folder:
             _write(Path(folder), count)
-            frames = {"identity": _identity(spark, Path(folder)), "FIRST": streamed(spark, Path(folder), FIRST)}
+            with own_workers(spark):
+                identity = _identity(spark, Path(folder))
+            frames = {"identity": identity, "FIRST": streamed(spark, Path(folder), FIRST)}
             taken: dict[str, list[float]] = {name: [] for name in frames}
             for name in (*frames, *frames):  # twice each, in turn
                 showing.bar(f"{what}: {name}", 0)

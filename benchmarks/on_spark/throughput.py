@@ -22,6 +22,7 @@ from benchmarks.on_spark.ours import (
     costing,
     counted_bounded,
     counted_stream,
+    own_workers,
     streamed,
     written_bounded,
     written_stream,
@@ -73,7 +74,7 @@ def of_nothing(bench: Bench, name: str, run: Callable[..., Measured], form: str)
     """A pipeline that does nothing."""
 
     def once() -> tuple[Cost, bool]:
-        with costing() as cost:
+        with own_workers(bench.spark), costing() as cost:
             found = run(bench.spark, bench.folder(form))
         cost.seconds = found.seconds
         return cost, found.seen == bench.events
@@ -133,7 +134,7 @@ def by_hand(bench: Bench) -> list[Row]:
     expected = bench.expected("FIRST")
 
     def hand() -> tuple[Cost, bool]:
-        with costing() as cost:
+        with own_workers(bench.spark), costing() as cost:
             found = first_by_hand(bench.spark, bench.files.parquet)
         cost.seconds = found.seconds
         return cost, found.tally == expected

@@ -51,13 +51,9 @@ def keep_freed_memory() -> bool:
 
 @cache
 def one_heap() -> None:
-    """Have all threads, and Arrow too, take memory from the one heap whose freed memory is kept.
-
-    For processes that are ours alone: Arrow's own allocator hands memory back a moment after it is freed.
-    """
+    """Have all threads take memory from the one heap whose freed memory is kept; for processes that are ours alone."""
     if keep_freed_memory():
         ctypes.CDLL(None).mallopt(_ARENAS, 1)
-        pa.set_memory_pool(pa.system_memory_pool())
 
 
 _SETTLING: Final = count(1)

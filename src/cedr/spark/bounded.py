@@ -18,7 +18,7 @@ from cedr.spark.layout import Layout
 from cedr.spark.misread import Letter, Misread
 from cedr.spark.output import Said, dead_letters, said, sliced
 
-_SPARE = 1 << 30
+_SPARE = 1 << 31
 """So many bytes that are free may stay with the process for its next task: to get them again is dear, and Spark ends
 processes that have had nothing to do for a minute."""
 
