@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cedr.consistency.encoding import as_bytes, decode, encode, from_bytes
-from cedr.consistency.narrowing import narrowed, widened
+from cedr.consistency.narrowing import narrowed_columns, widened_columns
 from cedr.consistency.source import PLAIN, PlainRows, Source
 from cedr.model.event import Payload, Value
 from cedr.runtime.column import Column
@@ -29,7 +29,6 @@ _HEADER: Final = ("id", "vs", "ve", "os", "rt", "serial", "position", "provider"
 _BESIDE: Final = {"os": "vs", "ve": None, "position": "serial", "provider": None}
 """Most events begin to be known when they begin to hold, have no end, and came in the order of their numbers."""
 _SAID: Final = b"cedr"
-_NARROW: Final = b"narrow"
 _VALUE, _JSON, _PRESENT = "=", "~", "?"
 
 
@@ -111,7 +110,7 @@ class RowSegments:
     def load(self, number: int, written: bytes) -> Iterator[tuple[PlainRows, Rows]]:
         """The rows of a segment with their serial numbers; all that have one set of attributes together."""
         with pa.ipc.open_stream(pa.py_buffer(written)) as reader:
-            table = _in_full(reader.read_all().combine_chunks())
+            table = _in_full(widened_columns(reader.read_all().combine_chunks()))
         self._next = max(self._next, number + 1)
         self._segments[number] = _Segment(table.num_rows, 0, len(self._source.table))
         for part in _by_presence(table):
@@ -141,13 +140,8 @@ def _written(source: Source, rows: Rows) -> bytes:
             parts.update(_column(name, table.columns[name], rows))
         if there is not None:
             parts[_PRESENT + name] = pa.array(there)
-    narrow = {}
-    for name, column in parts.items():
-        found = narrowed(column)
-        if found is not None:
-            parts[name], narrow[name] = found
-    metadata = {_SAID: as_bytes(said), _NARROW: as_bytes(narrow)}
-    written = pa.RecordBatch.from_arrays(list(parts.values()), names=list(parts), metadata=metadata)
+    full = pa.RecordBatch.from_arrays(list(parts.values()), names=list(parts), metadata={_SAID: as_bytes(said)})
+    written = narrowed_columns(full)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, written.schema) as writer:
         writer.write_batch(written)
@@ -166,12 +160,8 @@ def _distances(header: Mapping[str, Rows]) -> dict[str, int]:
 
 
 def _in_full(table: pa.Table) -> pa.Table:
-    """With the columns that were not written, or in fewer bytes."""
-    metadata = table.schema.metadata or {}
-    for name, told in from_bytes(metadata.get(_NARROW, b"{}")).items():
-        at = table.column_names.index(name)
-        table = table.set_column(at, name, pa.array(widened(table.column(name).to_numpy(), told)))
-    said = from_bytes(metadata.get(_SAID, b"{}"))
+    """With the columns that were not written."""
+    said = from_bytes((table.schema.metadata or {}).get(_SAID, b"{}"))
     for name, distance in said.items():
         beside = _BESIDE[name]
         start = np.zeros(table.num_rows, dtype=np.int64) if beside is None else table.column(beside).to_numpy()

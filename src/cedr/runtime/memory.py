@@ -19,18 +19,6 @@ import pyarrow as pa
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD, _ARENAS = -1, -2, -3, -8
 _LARGEST: Final = 2**31 - 1
 _PAD: Final = 1 << 26
-_FIELDS: Final = [
-    "arena",
-    "ordblks",
-    "smblks",
-    "hblks",
-    "hblkhd",
-    "usmblks",
-    "fsmblks",
-    "uordblks",
-    "fordblks",
-    "keepcost",
-]
 SWITCH: Final = "CEDR_KEEP_MEMORY"
 """With 0 in this variable of the environment the allocator is left as it is."""
 
@@ -79,30 +67,25 @@ def unsettle() -> None:
     gc.freeze()
 
 
-def give_back(spare: int) -> bool:
-    """Give memory back to the system if more than ``spare`` bytes of it are free; whether that was done.
+def give_back(most: int) -> bool:
+    """Give memory that is free back to the system if this process has more than so many bytes; whether that was done.
 
     For processes that are reused for other work: what the last piece needed at its height is not kept for ever.
     """
     gc.collect()
-    pa.default_memory_pool().release_unused()
-    free = _free_in_heap()
-    if free is None or free <= spare:
+    if resident() <= most:
         return False
-    return bool(ctypes.CDLL(None).malloc_trim(0))
-
-
-class _Allocated(ctypes.Structure):
-    """What GNU's allocator tells of itself: ``struct mallinfo2``."""
-
-    _fields_ = tuple((name, ctypes.c_size_t) for name in _FIELDS)
-
-
-def _free_in_heap() -> int | None:
-    """Bytes that were freed and are kept; None where the allocator does not tell."""
+    pa.default_memory_pool().release_unused()
     try:
-        told = ctypes.CDLL(None).mallinfo2
-    except (AttributeError, OSError):
-        return None
-    told.restype = _Allocated
-    return int(told().fordblks)
+        return bool(ctypes.CDLL(None).malloc_trim(0))
+    except (AttributeError, OSError):  # another allocator, another system
+        return False
+
+
+def resident() -> int:
+    """Bytes of memory that this process has; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as told:
+            return int(told.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0

@@ -18,8 +18,8 @@ from cedr.spark.layout import Layout
 from cedr.spark.misread import Letter, Misread
 from cedr.spark.output import Said, dead_letters, said, sliced
 
-_SPARE = 1 << 31
-"""So many bytes that are free may stay with the process for its next task: to get them again is dear, and Spark ends
+_MOST = 1 << 31
+"""So many bytes may stay with the process for its next task, free or not: to get them again is dear, and Spark ends
 processes that have had nothing to do for a minute."""
 
 
@@ -39,7 +39,7 @@ class RunBounded:
                 for step in self._steps(buckets.pop(token)):
                     yield from self._columns(step, number)
             del self._bucket
-            give_back(_SPARE)
+            give_back(_MOST)
 
     def _steps(self, packed: list[Packed]) -> Iterator[Step | Stood]:
         bucket = Bucket(self._layout)

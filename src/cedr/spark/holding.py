@@ -21,7 +21,7 @@ from multiprocessing.connection import Client, Connection, Listener
 from typing import Any, Final
 
 from cedr.errors import CedrError
-from cedr.runtime.memory import give_back, unsettle
+from cedr.runtime.memory import give_back, resident, unsettle
 from cedr.spark.bucket import Bucket
 from cedr.spark.layout import Layout
 from cedr.spark.working import Done, Work, work
@@ -31,7 +31,7 @@ _IDLE: Final = 600.0
 _CROWDED: Final = 20.0
 """The same where this process is large: of a query that has ended, nobody will ask."""
 _LARGE: Final = 1 << 30
-"""So many bytes are a large process, or too much memory that is free and kept."""
+"""So many bytes are a large process."""
 
 
 @dataclass
@@ -129,15 +129,6 @@ class Holder:
         except CedrError as error:
             return error
         return done._replace(holder=self.keep(todo.lineage, bucket, done.nonce))
-
-
-def resident() -> int:
-    """Bytes of memory that this process has; 0 where the system does not tell."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as told:
-            return int(told.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return 0
 
 
 HOLDER: Final = Holder()

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from cedr.consistency.narrowing import narrowed_columns, widened_columns
 from cedr.model.time import BEGINNING, FOREVER
 from cedr.runtime.memory import settle
 from cedr.spark.layout import CONTROL, GUARANTEE, INSERT, RETRACT, UNKNOWN, Later, Layout
@@ -147,7 +148,10 @@ def _gathered(batches: Iterator[Batch]) -> Iterator[pa.Table]:
 
 
 def packed(rows: pa.Table) -> pa.Buffer:
-    """A table as bytes."""
+    """A table as bytes, as few as that is cheap to achieve: what is packed is copied many times on its way."""
+    batches = rows.combine_chunks().to_batches()
+    if len(batches) == 1:
+        rows = pa.Table.from_batches([narrowed_columns(batches[0])])
     sizes = pa.MockOutputStream()
     with pa.ipc.new_stream(sizes, rows.schema) as writer:
         writer.write_table(rows)
@@ -180,7 +184,7 @@ def packed_by_bucket(rows: pa.Table, buckets: NDArray[Any], count: int) -> dict[
 def unpacked(blob: Any) -> pa.Table:
     """The table that was packed."""
     with pa.ipc.open_stream(pa.py_buffer(blob)) as reader:
-        return reader.read_all()
+        return widened_columns(reader.read_all())
 
 
 def _numbers(rows: pa.Table, name: str, missing: int = 0) -> Any:
