@@ -1,11 +1,15 @@
-"""Whether IDs come in rising order: such an ID cannot have been there before, and nobody need look for it.
+"""Whether IDs rise from batch to batch: such an ID cannot have been there before, and nobody need look for it.
 
 Numbers that count up, and texts that hold a time or a counter, as most IDs do.  Any total order serves; in this one a
-longer text is greater than a shorter one, so that decimal numbers are in the order of their values.
+longer text is greater than a shorter one, so that decimal numbers are in the order of their values.  Within a batch
+numbers may come in any order, as they do where several tasks read it.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
+from cedr.runtime.growable import Rows
 from cedr.runtime.identity import TextIds
 from cedr.runtime.text_kernels import greatest
 
@@ -30,30 +34,37 @@ class Rising:
         self._greatest: _Sized = (-1, b"")
 
     def takes(self, ids: TextIds, start: int) -> bool:
-        """Further IDs, those from a row on; whether each is greater than all before it.
+        """Further IDs, those from a row on; whether they differ and all are greater than those before them.
 
-        Of negative numbers this is never said.
+        Of negative numbers this is never said, nor of texts that do not rise among themselves.
         """
         if start == len(ids):
             return True
-        rising, first, last = _seen(ids, start)
-        rising = rising and first > self._greatest
+        differ, least, last = _seen(ids, start)
+        rising = differ and least > self._greatest
         self._greatest = max(self._greatest, last)
         return rising
 
 
 def _seen(ids: TextIds, start: int) -> tuple[bool, _Sized, _Sized]:
-    """Whether they rise among themselves; the first, and the greatest."""
+    """Whether they are known to differ; then the least, and in any case the greatest."""
     numbers = ids.numbers(start)
     if numbers is not None:
-        rises = bool(numbers[0] >= 0 and (numbers[1:] > numbers[:-1]).all())
-        first, least, most = (str(number).encode() for number in (numbers[0], numbers.min(), numbers.max()))
-        return rises, _sized(first), max(_sized(least), _sized(most))  # of negative ones the least is longest
+        least, most = int(numbers.min()), int(numbers.max())
+        ends = sorted(_sized(str(number).encode()) for number in (least, most))
+        return least >= 0 and _differ(numbers), ends[0], ends[1]  # of negative ones the least is longest
     texts = ids.stored
     offsets = texts.offsets[start:]
     rises, best = greatest(texts.words, offsets)
     first, last = (texts.data[offsets[row] : offsets[row + 1]].tobytes() for row in (0, best))
     return rises, _sized(first), _sized(last)
+
+
+def _differ(numbers: Rows) -> bool:
+    if (numbers[1:] > numbers[:-1]).all():
+        return True
+    ordered = np.sort(numbers, kind="stable")  # quick where a few rising pieces stand one behind the other
+    return bool((ordered[1:] != ordered[:-1]).all())
 
 
 def _sized(text: bytes) -> _Sized:
