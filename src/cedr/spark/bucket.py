@@ -23,6 +23,7 @@ from cedr.model.dead_letter import DeadLetter, Fault
 from cedr.model.event import primitive
 from cedr.model.stream import Guarantee, Message, Retract, insert
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
+from cedr.runtime.segment_kernels import is_sorted
 from cedr.spark.control import Switch, commands
 from cedr.spark.layout import INSERT, RETRACT, UNKNOWN, Layout, TypeLayout
 from cedr.spark.misread import Letter, Misread
@@ -184,11 +185,11 @@ class Bucket:
         strange = (codes == UNKNOWN) | ((kinds != INSERT) & (kinds != RETRACT))
         if strange.any():
             letters += _strange(rows.filter(pa.array(strange)))
+        pieces = _in_order_of_type(rows)
         for number, layout in enumerate(self.layout.types):
             chosen = (codes == number) & (kinds == INSERT)
             if chosen.any():
-                part = rows if chosen.all() else rows.filter(pa.array(chosen))
-                yield from self._inserts(part, layout)
+                yield from self._inserts(_of_type(number, pieces) or rows.filter(pa.array(chosen)), layout)
         retracts = (kinds == RETRACT) & (codes >= 0)
         if retracts.any():
             yield from self._retractions(rows.filter(pa.array(retracts)))
@@ -230,6 +231,23 @@ class Bucket:
                 yield Retract(key, row.get("oe"), row.get("ve"), provider)
 
 
+def _in_order_of_type(rows: pa.Table) -> list[pa.RecordBatch] | None:
+    """What map tasks sent, piece by piece, where all of it are inserts in the order of types."""
+    pieces = rows.to_batches()
+    rising = (is_sorted(piece.column("code").to_numpy()) for piece in pieces)
+    return pieces if "kind" not in rows.column_names and all(rising) else None
+
+
+def _of_type(number: int, pieces: list[pa.RecordBatch] | None) -> pa.Table | None:
+    """The rows of a type; None where they are not together."""
+    if pieces is None:
+        return None
+    cuts = [np.searchsorted(piece.column("code").to_numpy(), [number, number + 1]).tolist() for piece in pieces]
+    return pa.Table.from_batches(
+        [piece.slice(low, high - low) for piece, (low, high) in zip(pieces, cuts, strict=True)]
+    )
+
+
 def _keys(rows: pa.Table) -> Any:
     if "key" not in rows.column_names:
         return None
@@ -253,7 +271,7 @@ def _arrived(packed: Iterable[Packed]) -> tuple[pa.Table | None, dict[Time | Non
         else:
             stage, provider = json.loads(who)
             said.setdefault(stage, []).append((provider, table))
-    return pa.concat_tables(tables).combine_chunks() if tables else None, heads, dict(sorted(said.items()))
+    return pa.concat_tables(tables) if tables else None, heads, dict(sorted(said.items()))
 
 
 def _by_time(

@@ -120,15 +120,10 @@ class Pack:
             kinds = _numbers(rows, "kind")
             kept &= (kinds != GUARANTEE) & (kinds != CONTROL)
         column, count = bucket_column(stage), len((self._layout if later is None else later).tokens)
-        buckets = _numbers(rows, column) if column in rows.column_names else None
+        buckets = _numbers(rows, column) if column in rows.column_names else np.zeros(len(codes), np.int16)
         left = [name for name in rows.column_names if name in _LEFT or name.startswith("bucket")]
-        travelling = rows.drop_columns(left)
-        if buckets is None:
-            chosen = travelling if kept.all() else travelling.filter(pa.array(kept))
-            return {0: packed(chosen)} if chosen.num_rows else {}
-        if not kept.all():
-            travelling, buckets = travelling.filter(pa.array(kept)), buckets[kept]
-        return packed_by_bucket(travelling, buckets, count)
+        chosen = None if kept.all() else np.flatnonzero(kept)
+        return packed_by_bucket(rows.drop_columns(left), buckets, count, codes, chosen)
 
 
 def _gathered(batches: Iterator[Batch]) -> Iterator[pa.Table]:
@@ -170,10 +165,28 @@ def as_column(blob: bytes | pa.Buffer | None) -> pa.BinaryArray:
     return pa.BinaryArray.from_buffers(pa.binary(), 1, [None, ends, bytes_])
 
 
-def packed_by_bucket(rows: pa.Table, buckets: NDArray[Any], count: int) -> dict[int, pa.Buffer]:
-    """The rows of each bucket, in their order, packed; what has none is not there."""
-    order = np.argsort(buckets, kind="stable")
-    cuts = np.searchsorted(buckets[order], np.arange(count + 1)).tolist()
+def packed_by_bucket(
+    rows: pa.Table,
+    buckets: NDArray[Any],
+    count: int,
+    codes: NDArray[np.int8] | None = None,
+    chosen: NDArray[np.int64] | None = None,
+) -> dict[int, pa.Buffer]:
+    """The rows of each bucket, packed; what has none is not there.
+
+    Of all rows, or of those chosen; in their order, or type by type where the ``codes`` of types are given.
+    """
+    types, least = (1, 0) if codes is None or not len(codes) else (int(codes.max() - codes.min()) + 1, int(codes.min()))
+    small = count * types <= np.iinfo(np.int16).max  # such numbers are sorted by counting
+    numbers: NDArray[Any] = buckets.astype(np.int16 if small else np.int64) * types
+    if codes is not None:
+        numbers = numbers + (codes.astype(numbers.dtype) - least)
+    if chosen is not None:
+        numbers = numbers[chosen]
+    order = np.argsort(numbers, kind="stable")
+    cuts = np.searchsorted(numbers[order], np.arange(count + 1) * types).tolist()
+    if chosen is not None:
+        order = chosen[order]
     return {
         bucket: packed(rows.take(pa.array(order[low:high])))
         for bucket, (low, high) in enumerate(pairwise(cuts))
