@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from statistics import median
 from time import process_time
 from typing import Any
 
@@ -71,7 +72,7 @@ class Measured:
     def row(self) -> Row:
         """A line of the table."""
         base = self.base
-        ratio = self.timings.middle / base.middle
+        ratio = median(mine / sort for mine, sort in zip(self.timings.seconds, base.seconds, strict=True))
         return {
             "case": self.case.name,
             "inserts": self.last.inserts,
