@@ -64,6 +64,15 @@ class Holder:
             self._let_go = True
         return None
 
+    def step(self, bucket: Bucket, todo: Work, layout: Layout) -> Done:
+        """Make a step with a pipeline, and hold it; one whose step fails is not held."""
+        try:
+            done = work(bucket, todo, layout)
+        except BaseException:
+            self._let_go = True
+            raise
+        return done._replace(holder=self.keep(todo.lineage, bucket, done.nonce))
+
     def keep(self, lineage: str, bucket: Bucket, nonce: str) -> tuple[str, str] | None:
         """Hold a pipeline, and let go of those that went elsewhere; where it can be asked for."""
         now = time.monotonic()
@@ -125,10 +134,9 @@ class Holder:
             connection.send("layout")
             self._layouts = {digest: connection.recv()}
         try:
-            done = work(bucket, todo, self._layouts[digest])
+            return self.step(bucket, todo, self._layouts[digest])
         except CedrError as error:
             return error
-        return done._replace(holder=self.keep(todo.lineage, bucket, done.nonce))
 
 
 HOLDER: Final = Holder()

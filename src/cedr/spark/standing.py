@@ -27,7 +27,7 @@ from cedr.spark.pack import PACKED, SCHEMA, as_column
 from cedr.spark.record import Record
 from cedr.spark.segments import loose
 from cedr.spark.unpack import Unpack
-from cedr.spark.working import Done, Work, work
+from cedr.spark.working import Done, Work
 
 if TYPE_CHECKING:  # workers need not know how a query is planned
     from cedr.spark.events import DataFrame
@@ -105,9 +105,7 @@ class Standing(StatefulProcessor):
         if bucket is None and record.holder is not None:
             done = asked((record.holder[0], record.holder[1]), todo, layout)
         if done is None:
-            bucket = bucket or self._restored(record, known=written is not None)
-            done = work(bucket, todo, layout)
-            done = done._replace(holder=HOLDER.keep(record.lineage, bucket, done.nonce))
+            done = HOLDER.step(bucket or self._restored(record, known=written is not None), todo, layout)
         self._write(done, record.after(done, layout))
         if layout.onward is None:
             return (_frame(row, _STEP) for row in done.said)
