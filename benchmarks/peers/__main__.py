@@ -50,7 +50,8 @@ def main() -> None:
             rows.append(_row(name, findings, given["events"], tally, right=right))
             showing.say(f"{name}: {rows[-1]['seconds']} s")
     for row in rows:
-        row["times faster than Flink"] = _factor(row, rows)
+        row["times faster than Flink"] = _factor(row, rows, "seconds")
+        row["matching alone"] = _factor(row, rows, "matching")
     tables = {"each INSTALL with its first SHUTDOWN within 12 hours, from CSV files to CSV files": rows}
     print_tables(console, tables)
     console.print(f"kept in {keep('peers', tables, {**given, 'load average': os.getloadavg()[0]})}")
@@ -73,15 +74,16 @@ def _row(name: str, findings: list[Finding], events: int, tally: Tally, *, right
         "pairs": tally.count,
         "right": right,
         "seconds": round(seconds, 2),
+        "matching": round(median(finding.matching for finding in findings), 2),
         "million events/s": round(events / seconds / 1e6, 3),
         "CPU seconds": None if None in used else round(median(used), 2),
         "start": round(median(finding.start for finding in findings), 2),
     }
 
 
-def _factor(row: Row, rows: list[Row]) -> float | None:
-    flink = [other["seconds"] for other in rows if other["who"] == FLINK]
-    return round(flink[0] / row["seconds"], 1) if flink else None
+def _factor(row: Row, rows: list[Row], what: str) -> float | None:
+    flink = [other[what] for other in rows if other["who"] == FLINK]
+    return round(flink[0] / row[what], 1) if flink else None
 
 
 main()
