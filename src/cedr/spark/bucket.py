@@ -187,9 +187,12 @@ class Bucket:
             letters += _strange(rows.filter(pa.array(strange)))
         pieces = _in_order_of_type(rows)
         for number, layout in enumerate(self.layout.types):
-            chosen = (codes == number) & (kinds == INSERT)
-            if chosen.any():
-                yield from self._inserts(_of_type(number, pieces) or rows.filter(pa.array(chosen)), layout)
+            if pieces is None:
+                part = rows.filter(pa.array((codes == number) & (kinds == INSERT)))
+            else:
+                part = _of_type(number, pieces)
+            if part.num_rows:
+                yield from self._inserts(part, layout)
         retracts = (kinds == RETRACT) & (codes >= 0)
         if retracts.any():
             yield from self._retractions(rows.filter(pa.array(retracts)))
@@ -238,10 +241,8 @@ def _in_order_of_type(rows: pa.Table) -> list[pa.RecordBatch] | None:
     return pieces if "kind" not in rows.column_names and all(rising) else None
 
 
-def _of_type(number: int, pieces: list[pa.RecordBatch] | None) -> pa.Table | None:
-    """The rows of a type; None where they are not together."""
-    if pieces is None:
-        return None
+def _of_type(number: int, pieces: list[pa.RecordBatch]) -> pa.Table:
+    """The rows of a type, cut out of each piece."""
     cuts = [np.searchsorted(piece.column("code").to_numpy(), [number, number + 1]).tolist() for piece in pieces]
     return pa.Table.from_batches(
         [piece.slice(low, high - low) for piece, (low, high) in zip(pieces, cuts, strict=True)]
