@@ -24,9 +24,11 @@ from cedr.model.event import Event, Payload
 from cedr.model.schema import Catalog, DataType, EventType
 from cedr.model.stream import Change, Guarantee, Insert, Message, Retract
 from cedr.model.time import FOREVER, Time
+from cedr.spark.class_archive import kept_classes, loading
 from cedr.spark.datatypes import sparks
 from cedr.spark.events import Events, events
 from cedr.spark.failures import failure
+from cedr.spark.java import find_java
 from cedr.spark.query import query
 from cedr.spark.reading import types_read
 
@@ -55,7 +57,7 @@ def session() -> SparkSession:
         return running
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master("local[2]").appName("cedr")
-    for name, value in _QUIET.items():
+    for name, value in {**_QUIET, **_quick()}.items():
         builder = builder.config(name, value)
     started = builder.getOrCreate()
     started.sparkContext.setLogLevel("ERROR")
@@ -69,6 +71,13 @@ _QUIET: Mapping[str, str] = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
 }
+
+
+def _quick() -> dict[str, str]:
+    """With the classes that a Spark here has kept, where one has."""
+    home = find_java()
+    kept = None if home is None else kept_classes(home)
+    return {} if kept is None or not kept.is_file() else {"spark.driver.defaultJavaOptions": loading(kept)}
 
 
 # -- messages as DataFrames -------------------------------------------------------------------------------------------

