@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from cedr.consistency.encoding import as_bytes, from_bytes
 
 Numbers = NDArray[np.int64]
-Told = tuple[str, int]
-"""How a column was written: as steps from a number, or as what is above it."""
+Told = tuple[str, int] | tuple[str, int, list[list[int]]]
+"""How a column was written: as steps from a number, with the leaps in between; or as what is above a number."""
 
 _NARROW: Final = b"narrow"
 _STEPS, _ABOVE = "steps", "above"
@@ -24,8 +24,11 @@ _SAFE: Final = 1 << 62
 """Numbers that are not larger have a distance that can be told."""
 
 
-def narrowed_columns(rows: pa.RecordBatch) -> pa.RecordBatch:
+def narrowed_columns(rows: pa.RecordBatch, leaps: int = 0) -> pa.RecordBatch:
     """Rows with each column in as few bytes as it needs; their metadata tell how to read them.
+
+    A column that counts up may leap so many times, far or back, as it does where such columns are set one after the
+    other.
 
     >>> rows = narrowed_columns(pa.record_batch({"x": [700, 701, 705], "y": ["a", "b", "c"]}))
     >>> rows.column("x").to_pylist(), widened_columns(pa.table(rows)).column("x").to_pylist()
@@ -33,7 +36,7 @@ def narrowed_columns(rows: pa.RecordBatch) -> pa.RecordBatch:
     """
     columns, told = list(rows.columns), {}
     for place, column in enumerate(columns):
-        found = narrowed(column)
+        found = narrowed(column, leaps)
         if found is not None:
             columns[place], told[str(place)] = found
     metadata = {**(rows.schema.metadata or {}), _NARROW: as_bytes(told)}
@@ -49,11 +52,14 @@ def widened_columns(table: pa.Table) -> pa.Table:
     return table
 
 
-def narrowed(column: pa.Array) -> tuple[pa.Array, Told] | None:
+def narrowed(column: pa.Array, leaps: int = 0) -> tuple[pa.Array, Told] | None:
     """A column of whole numbers in fewer bytes, and what tells how; None where that cannot be.
 
     >>> narrowed(pa.array([700, 701, 705]))[0].to_pylist()
     [0, 1, 4]
+    >>> column, told = narrowed(pa.array([700, 701, 300, 305]), leaps=1)
+    >>> column.to_pylist(), told
+    ([0, 1, 0, 5], ('steps', 700, [[2, -401]]))
     """
     if column.type != pa.int64() or column.null_count or not len(column):
         return None
@@ -61,19 +67,40 @@ def narrowed(column: pa.Array) -> tuple[pa.Array, Told] | None:
     least, most = int(numbers.min()), int(numbers.max())
     if not -_SAFE < least <= most < _SAFE:
         return None
-    steps = np.diff(numbers, prepend=numbers[0])
-    if steps.min() >= 0:
-        found = _fitted(steps, int(steps.max()))
-        return None if found is None else (found, (_STEPS, int(numbers[0])))
+    found = _stepped(numbers, leaps)
+    if found is not None:
+        return found
     above = _fitted(numbers - least, most - least)
     return None if above is None else (above, (_ABOVE, least))
 
 
+def _stepped(numbers: Numbers, leaps: int) -> tuple[pa.Array, Told] | None:
+    """As steps in the narrowest kind for which no more than so many are too large, or negative."""
+    steps = np.diff(numbers, prepend=numbers[0])
+    start = int(numbers[0])
+    for kind in _KINDS:
+        odd = steps.view(np.uint64) > np.iinfo(kind).max  # what is negative is very large
+        count = np.count_nonzero(odd)
+        if not count:
+            return pa.array(steps.astype(kind)), (_STEPS, start)
+        if count <= leaps:
+            told = [[place, int(steps[place])] for place in np.flatnonzero(odd).tolist()]
+            steps[odd] = 0
+            return pa.array(steps.astype(kind)), (_STEPS, start, told)
+    return None
+
+
 def widened(column: NDArray[Any], told: Told) -> Numbers:
     """The numbers that were written."""
-    how, start = told
+    how, start, *leaps = told
     numbers = column.astype(np.int64)
-    return (np.cumsum(numbers) if how == _STEPS else numbers) + start
+    if how == _ABOVE:
+        numbers += start
+        return numbers
+    for place, leap in leaps[0] if leaps else ():
+        numbers[place] = leap
+    numbers[:1] = start
+    return np.cumsum(numbers, out=numbers)
 
 
 def _fitted(numbers: Numbers, most: int) -> pa.Array | None:

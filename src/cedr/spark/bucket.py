@@ -272,7 +272,12 @@ def _arrived(packed: Iterable[Packed]) -> tuple[pa.Table | None, dict[Time | Non
         else:
             stage, provider = json.loads(who)
             said.setdefault(stage, []).append((provider, table))
-    return pa.concat_tables(tables) if tables else None, heads, dict(sorted(said.items()))
+    return _joined(tables), heads, dict(sorted(said.items()))
+
+
+def _joined(tables: list[pa.Table]) -> pa.Table | None:
+    """All rows; a column that some lack, because it says nothing there, is NULL there."""
+    return pa.concat_tables(tables, promote_options="default") if tables else None
 
 
 def _by_time(

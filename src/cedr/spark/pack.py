@@ -33,6 +33,9 @@ PACKED: Final = "token int, task int, number int, head string, rows binary"
 _ROWS: Final = 1_000_000
 """So many rows are packed together at most."""
 
+_LEAPS: Final = 64
+"""So many times a column may leap that counts up otherwise: types are set one after the other, and so are files."""
+
 SCHEMA: Final = pa.schema(
     [
         ("token", pa.int32()),
@@ -121,9 +124,14 @@ class Pack:
             kept &= (kinds != GUARANTEE) & (kinds != CONTROL)
         column, count = bucket_column(stage), len((self._layout if later is None else later).tokens)
         buckets = _numbers(rows, column) if column in rows.column_names else np.zeros(len(codes), np.int16)
-        left = [name for name in rows.column_names if name in _LEFT or name.startswith("bucket")]
+        left = [name for name in rows.column_names if name in _LEFT or name.startswith("bucket") or _empty(rows, name)]
         chosen = None if kept.all() else np.flatnonzero(kept)
         return packed_by_bucket(rows.drop_columns(left), buckets, count, codes, chosen)
+
+
+def _empty(rows: pa.Table, name: str) -> bool:
+    """Whether it is the name of types that nobody declared, and there is none."""
+    return name == "name" and rows.column(name).null_count == rows.num_rows
 
 
 def _gathered(batches: Iterator[Batch]) -> Iterator[pa.Table]:
@@ -146,7 +154,7 @@ def packed(rows: pa.Table) -> pa.Buffer:
     """A table as bytes, as few as that is cheap to achieve: what is packed is copied many times on its way."""
     batches = rows.combine_chunks().to_batches()
     if len(batches) == 1:
-        rows = pa.Table.from_batches([narrowed_columns(batches[0])])
+        rows = pa.Table.from_batches([narrowed_columns(batches[0], _LEAPS)])
     sizes = pa.MockOutputStream()
     with pa.ipc.new_stream(sizes, rows.schema) as writer:
         writer.write_table(rows)

@@ -103,24 +103,24 @@ class PackFiles:
 
     def _codes(self, column: Any) -> tuple[Any, Any]:
         """The number of each type among those that are read, and the names of types that nobody declared."""
-        if pa.types.is_dictionary(column.type):
-            numbers, _ = self._codes(column.dictionary)
-            codes = pc.fill_null(numbers.take(column.indices), UNKNOWN)
-        else:
-            read = [of.name for of in self._layout.types]
-            found = pc.index_in(column, pa.array(read, pa.string())).to_numpy(zero_copy_only=False)
-            codes = np.where(np.isnan(found), UNREAD, found).astype(np.int8) if found.dtype != np.int32 else found
-            if self._closed is not None:
-                known = pc.is_in(column, pa.array(sorted({*read, *self._closed}), pa.string()))
-                codes = np.where(known.to_numpy(zero_copy_only=False), codes, UNKNOWN)
-            if column.null_count:
-                codes = np.where(column.is_null().to_numpy(zero_copy_only=False), UNKNOWN, codes)
-            codes = pa.array(codes.astype(np.int8))
-        unknown = pc.equal(codes, UNKNOWN)
-        if not pc.any(unknown, min_count=0).as_py():
+        if not pa.types.is_dictionary(column.type):
+            column = column.dictionary_encode()  # there are few types and many rows
+        numbers = self._numbers(column.dictionary)
+        codes = numbers.take(column.indices)
+        if not column.null_count and UNKNOWN not in numbers.to_pylist():
             return codes, pa.nulls(len(codes), pa.string())
-        plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-        return codes, pc.if_else(unknown, plain.cast(pa.string()), pa.scalar(None, pa.string()))
+        codes = pc.fill_null(codes, UNKNOWN)
+        names = column.dictionary_decode().cast(pa.string())
+        return codes, pc.if_else(pc.equal(codes, UNKNOWN), names, pa.scalar(None, pa.string()))
+
+    def _numbers(self, types: Any) -> Any:
+        """The number of each of these types."""
+        read = {of.name: number for number, of in enumerate(self._layout.types)}
+        other = {name: UNREAD for name in self._closed or ()}
+        missing = UNREAD if self._closed is None else UNKNOWN
+        known = {**other, **read}
+        found = [UNKNOWN if name is None else known.get(str(name), missing) for name in types.to_pylist()]
+        return pa.array(found, pa.int8())
 
     def _micros(self, column: Any, of: str) -> Any:
         """A time as an integer.  Reading: R1."""

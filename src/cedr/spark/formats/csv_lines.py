@@ -145,14 +145,16 @@ def head_of(path: str, separator: str) -> tuple[list[str], int]:
 def _records(lines: bytes) -> int:
     """How many lines have something on them; raises ``ValueError`` where lines end in more than one way."""
     letters = np.frombuffer(lines, np.uint8)
-    ends = np.flatnonzero(letters == _LINE_END)
-    width = 1
+    ends = letters == _LINE_END
+    begin = np.empty_like(ends)  # where a line begins
+    begin[:1], begin[1:] = True, ends[:-1]
     if b"\r" in lines:
-        width = 2
-        if lines.count(b"\r") != len(ends) or (letters[ends - 1] != _RETURN).any():
+        returns = letters == _RETURN
+        if not np.array_equal(returns[:-1], ends[1:]) or ends[0] or returns[-1]:
             raise ValueError
-    empty = np.count_nonzero(np.diff(ends, prepend=-1) == width)
-    return len(ends) - int(empty) + (not lines.endswith(b"\n"))
+        ends = returns
+    empty = np.count_nonzero(begin & ends)
+    return int(np.count_nonzero(ends)) - int(empty) + (not lines.endswith(b"\n"))
 
 
 def _closed(lines: bytes, separator: bytes) -> bool:
