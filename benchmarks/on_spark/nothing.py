@@ -12,23 +12,24 @@ from pyspark.sql import functions as F
 
 from benchmarks.expected import Tally
 from benchmarks.files import COLUMNS
+from benchmarks.on_spark.as_many import PAIRS, as_many
 from benchmarks.on_spark.ours import checkpoint, form_of, run
 from benchmarks.spark_by_hand import BLOBS, CORES, Measured, idle, packing, tokens_of, unpacking
 
 
-def bounded(spark: SparkSession, folder: Path, rows: int = 0) -> Measured:
+def bounded(spark: SparkSession, folder: Path, rows: int = 0, columns: str = PAIRS[False]) -> Measured:
     """Read, pack, shuffle, unpack, nothing: over all files at once.  ``rows``: so many leave, all the same."""
     paths = [(str(path),) for path in sorted(folder.iterdir())]
     frame = spark.createDataFrame(paths, "path string").repartition(min(CORES, len(paths)))
     blobs = frame.mapInArrow(_reading(form_of(folder), tokens_of(spark, CORES)), BLOBS)
-    unpacked = blobs.repartition(CORES, "bucket").mapInArrow(_as_many(unpacking(), rows // CORES), ROW)
+    unpacked = blobs.repartition(CORES, "bucket").mapInArrow(as_many(unpacking(), rows // CORES, columns), columns)
     counted = Observation("counted")
     start = perf_counter()
     unpacked.observe(counted, F.sum("machine").alias("seen")).write.format("noop").mode("overwrite").save()
     return Measured(perf_counter() - start, Tally(), counted.get["seen"])
 
 
-def streaming(spark: SparkSession, folder: Path, rows: int = 0) -> Measured:
+def streaming(spark: SparkSession, folder: Path, rows: int = 0, columns: str = PAIRS[True]) -> Measured:
     """The same as a stream, a file a batch, through a stateful operator with no state of its own."""
     schema = "path string, modificationTime timestamp, length long, content binary"
     reader = spark.readStream.format("binaryFile").schema(schema).option("maxFilesPerTrigger", 1)
@@ -37,7 +38,7 @@ def streaming(spark: SparkSession, folder: Path, rows: int = 0) -> Measured:
     unpacked = blobs.transformWithStateInPandas(idle(), "seen long", "Append", "None")
     if rows:
         each = rows // CORES // len([*folder.iterdir()])
-        unpacked = unpacked.mapInArrow(_as_many(iter, each), ROW).withColumnRenamed("machine", "seen")
+        unpacked = unpacked.mapInArrow(as_many(iter, each, columns), columns).withColumnRenamed("machine", "seen")
     counted = unpacked.observe("counted", F.sum("seen").alias("seen"))
     start = perf_counter()
     with checkpoint() as place:
@@ -45,33 +46,6 @@ def streaming(spark: SparkSession, folder: Path, rows: int = 0) -> Measured:
     seconds = perf_counter() - start
     counts = [batch.observedMetrics["counted"]["seen"] for batch in progress if "counted" in batch.observedMetrics]
     return Measured(seconds, Tally(), sum(count or 0 for count in counts))
-
-
-ROW = "machine long, install long, shutdown long, load double"
-"""What a query says of a match."""
-
-
-def _as_many(seen: Callable[[Iterator[Any]], Iterator[Any]], rows: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """After what was seen, a row that says how much that was, and others up to a number."""
-
-    def emit(batches: Iterator[Any]) -> Iterator[Any]:
-        import numpy as np
-        import pyarrow as pa
-
-        names = ("machine", "install", "shutdown", "load")
-
-        def made(first: int, count: int) -> Any:
-            whole = np.zeros(count, np.int64)
-            whole[0] = first
-            columns = [pa.array(whole), *(pa.array(np.arange(count)) for _ in range(2)), pa.array(np.zeros(count))]
-            return pa.RecordBatch.from_arrays(columns, names)
-
-        yield made(sum(sum(batch.column("seen").to_pylist()) for batch in seen(batches)), 1)
-        ready = made(0, 65_536)
-        for low in range(1, rows, 65_536):
-            yield ready.slice(0, min(65_536, rows - low))
-
-    return emit
 
 
 def _reading(form: str, tokens: list[int]) -> Callable[[Iterator[Any]], Iterator[Any]]:

@@ -2,8 +2,8 @@
 
 To take part, add a function to ``CONTESTANTS``: ``(csv, out) -> Finding``.  It reads the files, finds each INSTALL with
 its first SHUTDOWN within 12 hours, and writes machine, install, shutdown and load as CSV files without a header below
-``out``; its seconds are those from files to files, the second time: everyone runs the query once to warm up.  Then it
-runs the same into a sink that keeps nothing: ``matching`` are the seconds of that, without what writing CSV takes.
+``out``; its seconds are those from files to files, once it is warm (``clock``).  It runs the same into a sink that
+keeps nothing, too: ``matching`` are the seconds of that, without what writing CSV takes.
 """
 
 from __future__ import annotations

@@ -6,14 +6,12 @@ the peers' environment.
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import duckdb
-from family_cpu import family_cpu
+from clock import contest
 
 PAIRS = """
     WITH events AS (
@@ -32,20 +30,16 @@ MATCHING = f"SELECT count(*), sum(machine), sum(install), sum(shutdown), sum(loa
 
 
 def main() -> None:
-    """Run the query once to warm up, once for the clock, and once more without writing."""
+    """Take part in the contest."""
     csv, out, threads = sys.argv[1:]
-    Path(out).mkdir(parents=True)
     begin = perf_counter()
     connection = duckdb.connect(config={"threads": int(threads)})
-    with TemporaryDirectory(prefix="warm-", dir=Path(out).parent) as folder:
+
+    def write(folder: str) -> None:
+        Path(folder).mkdir(parents=True)
         connection.execute(QUERY.format(csv=csv, out=folder))
-    start, cpu = perf_counter(), family_cpu()
-    connection.execute(QUERY.format(csv=csv, out=out))
-    seconds, used = perf_counter() - start, family_cpu()
-    again = perf_counter()
-    connection.execute(MATCHING.format(csv=csv)).fetchall()
-    found = {"seconds": seconds, "matching": perf_counter() - again, "start": start - begin}
-    print(json.dumps({**found, "cpu": None if used is None else used - cpu}))
+
+    contest(write, lambda: connection.execute(MATCHING.format(csv=csv)).fetchall(), out, begin)
 
 
 main()

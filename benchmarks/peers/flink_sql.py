@@ -5,31 +5,24 @@ Run by the Python of the peers' environment.
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from family_cpu import family_cpu
+from clock import contest
 from pyflink.table import EnvironmentSettings, TableEnvironment
 
 
 def main() -> None:
-    """Run the query once to warm up, once for the clock, and once more without writing."""
+    """Take part in the contest."""
     csv, out, parallelism = sys.argv[1:]
     begin = perf_counter()
-    with TemporaryDirectory(prefix="warm-", dir=Path(out).parent) as folder:
-        _run(_insertion(csv, folder, parallelism))
-    insertion = _insertion(csv, out, parallelism)
-    start, cpu = perf_counter(), family_cpu()
-    _run(insertion)
-    seconds, used = perf_counter() - start, family_cpu()
-    into_nothing = _insertion(csv, out, parallelism, keeps=False)
-    again = perf_counter()
-    _run(into_nothing)
-    found = {"seconds": seconds, "matching": perf_counter() - again, "start": start - begin}
-    print(json.dumps({**found, "cpu": None if used is None else used - cpu}))
+    contest(
+        lambda folder: _run(_insertion(csv, folder, parallelism)),
+        lambda: _run(_insertion(csv, out, parallelism, keeps=False)),
+        out,
+        begin,
+    )
 
 
 def _insertion(csv: str, out: str, parallelism: str, *, keeps: bool = True) -> tuple[TableEnvironment, str]:
