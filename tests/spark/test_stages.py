@@ -136,3 +136,17 @@ def test_a_checkpoint_of_other_stages_is_refused(spark: SparkSession, tmp_path: 
     found = stream.refused(asked(stream, consistency="STRONG"))
     assert "the level changed" in str(found)
     assert told(stream.written()) == before
+
+
+def test_what_the_first_stages_measure_is_told_by_the_last(spark: SparkSession, tmp_path: Path) -> None:
+    """Dead letters above all: what no stage can use must not vanish."""
+    stream = Stream(spark, tmp_path, SCHEMA)
+    stream.put([*BATCHES[0], ("A", None, 4, 1, "", None)])  # only the first stage reads these
+    stream.put(BATCHES[1])
+    progress = stream.run(asked(stream, THREE))
+    first, second = (each["observedMetrics"]["cedr Alert"] for each in progress if each["observedMetrics"])
+    assert (first["dead_letters"], second["dead_letters"]) == (1, 0)
+    assert first["received"] == 4
+    assert first["state_rows"] >= 3
+    assert second["state_rows"] > first["state_rows"]
+    assert first["state_bytes"] > 0

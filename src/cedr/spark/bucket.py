@@ -7,6 +7,7 @@ map tasks of a batch say about h, g and control is put together here; it is the 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -48,6 +49,8 @@ class Head:
     control: list[str] = field(default_factory=list)
     letters: list[Misread] = field(default_factory=list)
     """What map tasks could not read; the first bucket hears of it."""
+    before: Counter[str] = field(default_factory=Counter)
+    """Measures of the stages before, all their buckets together; the first bucket hears of them too."""
 
     def add(self, entry: Mapping[str, Any]) -> None:
         """What another map task says."""
@@ -57,11 +60,12 @@ class Head:
             self.promises[provider] = max(self.promises.get(provider, time), time)
         self.control += entry.get("control", ())
         self.letters += (Misread(*letter) for letter in entry.get("letters", ()))
+        self.before.update(entry.get("before", {}))
 
     def join(self, other: Head) -> None:
         """What other map tasks say."""
         highs = [[*key, high] for key, high in other.highs.items()]
-        told = {"control": other.control, "letters": other.letters}
+        told = {"control": other.control, "letters": other.letters, "before": other.before}
         self.add({"highs": highs, "promises": other.promises.items(), **told})
 
     @property
@@ -89,6 +93,8 @@ class Bucket:
         self.high: Time = BEGINNING
         self.promised: list[Guarantee] = []
         """h, and what was promised, of the last step: what the next stage must hear of."""
+        self.before: Mapping[str, int] = {}
+        """What the stages before measured at the last step."""
 
     def steps(self, packed: Iterable[Packed], last: Time = 0) -> Iterator[Step]:
         """Take what the map tasks sent, in the order of CEDR time; each step is to be read before the next."""
@@ -135,7 +141,7 @@ class Bucket:
             self._switch(switch)
         letters: list[Letter] = [*head.letters]
         messages = [*taken, *(() if rows is None else self._messages(rows, letters))]
-        self.high = head.high
+        self.high, self.before = head.high, head.before
         self.pipeline.heartbeat(self.high)
         self.promised = [*self._guarantees(head), *self._silent(head, time)]
         return self._said([*messages, *self.promised], letters, time)

@@ -8,7 +8,7 @@ What a later stage than the next one reads, of the input or of this stage, goes 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -67,16 +67,20 @@ def _sent(layout: Layout, stage: int, row: Handed) -> Handed:
     return row._replace(token=way[place % len(way)], head=onward(stage, row.token, row.head))
 
 
-def handed_on(bucket: Bucket, step: Step, number: int) -> Iterator[Handed]:
-    """What a step of a bucket is to all buckets of the next stage and of the one that reads it, whatever it said."""
+def handed_on(bucket: Bucket, step: Step, number: int, measures: Mapping[str, int] | None = None) -> Iterator[Handed]:
+    """What a step of a bucket is to all buckets of the next stage and of the one that reads it, whatever it said.
+
+    The first bucket there also hears of the measures.
+    """
     layout, to = bucket.layout, bucket.layout.onward
     assert to is not None
     who = provider_of(layout.stage, number, layout.buckets)
     guarantee = bucket.pipeline.guarantee[0]
     promises = [[who, guarantee]] if guarantee > BEGINNING else []
     blobs = _blobs(step.said, to, [layout.stage, who])
-    head = json.dumps([{"time": step.time, "highs": [], "promises": promises}])
-    for index, token in enumerate(to.tokens):
+    entry = {"time": step.time, "highs": [], "promises": promises}
+    heads = [json.dumps([entry | {"before": measures or {}}]), *[json.dumps([entry])] * (len(to.tokens) - 1)]
+    for index, (token, head) in enumerate(zip(to.tokens, heads, strict=True)):
         yield _sent(layout, to.stage, Handed(token, number, 0, head, blobs.get(index)))
     if not number:  # of the input one bucket tells, since all know the same
         head = json.dumps([_of_input(bucket, step.time)])

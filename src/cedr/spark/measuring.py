@@ -6,6 +6,7 @@ the name ``cedr`` and that of the query.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from pyspark.sql import functions as F
@@ -27,6 +28,8 @@ _SUMS: Final = (
     "state_rows",
     "state_bytes",
 )
+_OF_ALL: Final = tuple(name for name in _SUMS if name not in ("inserts", "retractions"))
+"""What the stages of a query measure together; what is said is what the last one says."""
 MEASURES: Final = ("of", "level", *_SUMS, "longest_held", "guarantee")
 COLUMNS: Final = "of int, level string, " + ", ".join(f"{name} long" for name in MEASURES[2:])
 
@@ -57,6 +60,17 @@ def measured(of: int, measures: Measures, changes: Changes, guarantee: Time, let
         "longest_held": measures.longest_held,
         "guarantee": guarantee,
     }
+
+
+def with_stages_before(row: Mapping[str, Any], before: Mapping[str, int]) -> dict[str, Any]:
+    """The measures of a bucket with those of the stages before it, as far as it has heard of them."""
+    return {**row, **{name: row[name] + before.get(name, 0) for name in _OF_ALL}}
+
+
+def of_stage(row: Mapping[str, Any], before: Mapping[str, int]) -> dict[str, int]:
+    """What the next stage hears of the measures of a bucket, and of those before it."""
+    found = with_stages_before(row, before)
+    return {name: found[name] for name in _OF_ALL if found[name]}
 
 
 def observed(layout: Layout) -> list[Any]:

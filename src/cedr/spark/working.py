@@ -16,7 +16,7 @@ from cedr.spark.bucket import Bucket, Packed, Step
 from cedr.spark.chaining import handed_on
 from cedr.spark.failures import failing_clearly
 from cedr.spark.layout import Layout
-from cedr.spark.measuring import measured
+from cedr.spark.measuring import measured, of_stage, with_stages_before
 from cedr.spark.output import dead_letters, header_read
 from cedr.spark.pack import packed
 from cedr.spark.segments import tight
@@ -70,11 +70,13 @@ def work(bucket: Bucket, todo: Work, layout: Layout) -> Done:
         follow(bucket, todo.asked, layout)
         bucket.heard = {(source, provider): (time, high) for source, provider, time, high in todo.heard}
         (step,) = bucket.steps(todo.arrived, todo.time)
+        measures = bucket.pipeline.measures()
         if layout.onward is None:
-            measures = bucket.pipeline.measures()
             found = [row for of, each in enumerate(measures) for row in _told(bucket, step, of, each, todo.number)]
         else:
-            found = [each._asdict() for each in handed_on(bucket, step, todo.number)]
+            own = measured(0, measures[0], step.said[0], bucket.pipeline.guarantee[0], len(step.letters))
+            handed = handed_on(bucket, step, todo.number, of_stage(own, bucket.before))
+            found = [each._asdict() for each in handed]
         heard = [[*who, *when] for who, when in bucket.heard.items()]
         return Done(uuid.uuid4().hex, step.time, found, tight(bucket.pipeline.state()), heard)
 
@@ -84,7 +86,8 @@ def _told(bucket: Bucket, step: Step, of: int, measures: Measures, number: int) 
     layout, changes = bucket.layout, step.said[of]
     guarantee, letters = bucket.pipeline.guarantee[of], step.letters if of == 0 else []
     told = packed(_table(dead_letters(layout, letters, step.time))) if letters and layout.letters else None
-    yield {"letters": told, **measured(of, measures, changes, guarantee, len(letters))}
+    own = measured(of, measures, changes, guarantee, len(letters))
+    yield {"letters": told, **with_stages_before(own, bucket.before)}
     for blob in _packed(changes, guarantee, number, layout):
         yield {"said": blob}
 
