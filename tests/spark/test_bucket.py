@@ -11,6 +11,7 @@ from pyspark.sql import types as st
 
 import cedr
 from cedr.model.time import FOREVER
+from cedr.spark.bounded import RunBounded
 from cedr.spark.bucket import Bucket, Packed
 from cedr.spark.events import Events, EventSource
 from cedr.spark.layout import RETRACT, Layout
@@ -130,3 +131,22 @@ def test_a_query_knows_what_is_missing_before_it_starts() -> None:
     options = Options(None, None, None, (), 2, changes=True, letters=False)
     with pytest.raises(cedr.CedrError, match="key"):
         plan(ALERT, Events((source,)), options)
+
+
+@pytest.mark.parametrize("letters", [False, True])
+def test_dead_letters_that_nobody_asked_for_are_in_the_log(letters: bool, caplog: pytest.LogCaptureFixture) -> None:
+    header = {"time": None, "id": None, "type": None}
+    source = EventSource(None, None, header, {"time": st.LongType()}, {"key": st.LongType()})
+    of = plan(ALERT, Events((source,)), Options("STRONG", None, None, (), 2, changes=False, letters=letters)).layout
+    columns = {
+        "code": pa.array([0, 0, 0], pa.int8()),
+        "id": pa.array(["a", None, None]),
+        "vs": pa.array([1, 2, 3], pa.int64()),
+        "bucket": pa.array([0, 0, 1], pa.int32()),
+        next(iter(of.types[0].slots.values())): pa.array([7, 7, 8], pa.int64()),
+    }
+    rows = [row for batch in RunBounded(of)(Pack(of)(iter([pa.record_batch(columns)]))) for row in batch.to_pylist()]
+    assert [row["key"] for row in rows if row["id"]] == [7]
+    assert sum(row.get("code") == "null-id" for row in rows) == (2 if letters else 0)
+    said = [] if letters else ["cedr: Alert: 1 dead letter (null-id: 1); dead_letters=True shows them"] * 2
+    assert [record.getMessage() for record in caplog.records] == said

@@ -5,6 +5,8 @@ Readings: R33 (once nothing more can come everything is due), R24.
 
 from __future__ import annotations
 
+import logging
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -18,6 +20,7 @@ from cedr.spark.layout import Layout
 from cedr.spark.misread import Letter, Misread
 from cedr.spark.output import Said, dead_letters, said, sliced
 
+_LOG = logging.getLogger("cedr")
 _MOST = 1 << 31
 """So many bytes may stay with the process for its next task, free or not: to get them again is dear, and Spark ends
 processes that have had nothing to do for a minute."""
@@ -35,9 +38,12 @@ class RunBounded:
         buckets = _by_token(batches)
         for token in sorted(buckets):
             number = self._layout.tokens.index(token)
+            unused: Counter[str] = Counter()
             with failing_clearly(self._layout, number):
                 for step in self._steps(buckets.pop(token)):
+                    unused.update(letter.code for letter in self._own_letters(step, number))
                     yield from self._columns(step, number)
+            self._warn(unused)
             del self._bucket
             give_back(_MOST)
 
@@ -66,9 +72,20 @@ class RunBounded:
         spoken: Sequence[Said] = step.said
         for changes, guarantee in zip(spoken, self._bucket.pipeline.guarantee, strict=False):
             yield from sliced(said(layout, changes, guarantee, name, own))
-        letters = [letter for letter in step.letters if _is_own(letter, own)]
+        letters = self._own_letters(step, number)
         if layout.letters and letters:
             yield dead_letters(layout, letters, step.time)
+
+    def _own_letters(self, step: Step | Stood, number: int) -> list[Letter]:
+        own = None if self._layout.slices is None else self._layout.slices.of(number)
+        return [letter for letter in step.letters if _is_own(letter, own)]
+
+    def _warn(self, unused: Counter[str]) -> None:
+        """What nobody asked to see as rows must be said all the same."""
+        if unused and not self._layout.letters:
+            codes = ", ".join(f"{code}: {count:,}" for code, count in sorted(unused.items()))
+            many = f"{unused.total():,} dead letter{'s' if unused.total() > 1 else ''}"
+            _LOG.warning("cedr: %s: %s (%s); dead_letters=True shows them", self._layout.query.name, many, codes)
 
 
 def _by_token(batches: Iterator[Any]) -> dict[int, list[Packed]]:
