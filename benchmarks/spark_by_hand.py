@@ -66,6 +66,7 @@ def session(cores: int = CORES, **settings: str) -> SparkSession:
             "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
         ),
         "spark.python.unix.domain.socket.enabled": "true",
+        "spark.shuffle.compress": "false",  # on one machine it costs more than it saves, ours and the others'
         **settings,
     }
     for name, value in given.items():
