@@ -51,7 +51,7 @@ def costing() -> Iterator[Cost]:
     yield cost
     cost.seconds = perf_counter() - start
     used = family_cpu()
-    cost.cpu = None if used is None or cpu is None else used - cpu
+    cost.cpu = None if used is None or cpu is None or used < cpu else used - cpu  # who has ended is not counted
 
 
 def form_of(folder: Path) -> str:
