@@ -27,6 +27,7 @@ spark = session.Spark(files)
 assert spark.session.range(3).count() == 3
 print(spark.keeps)
 spark.stop()
+spark.keep()
 """
 
 

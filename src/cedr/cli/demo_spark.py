@@ -50,27 +50,34 @@ def _run(scale: dict[str, int], folder: Path, shown: View, began: float) -> int:
         watching, meant = _prepared(scale, shown)
         spark = _awaited(starting, shown.tick)
     try:
-        from cedr.cli.demo_closing import closing
-        from cedr.spark.demo.running import Run
-        from cedr.spark.demo.watching import Peak
-
-        shown.waiting("starting the query")
-        run = Run(spark.session, query_text(), watching.arriving, folder)
-        shown.waiting("first batch: Python workers start; on a fresh clone they compile their kernels, once")
-        first = None
-        for batch in run.batches(shown.tick):
-            first = first if first is not None or not batch.told else monotonic() - began
-            shown.step(watching.take(batch), run.costs())
-        costs = run.costs()
-        peaks = [Peak.of([batch[place] for batch in costs]) for place in range(len(watching.accounts))]
-        found = watching.judged(meant)
-        shown.close(closing(watching, peaks, found))
-        say(f"{monotonic() - began:.0f} seconds in all, first results after {first or 0:.0f}")
-        return 0 if found.holds else WRONG
+        status = _shown(spark, watching, meant, folder, shown, began)
     finally:
-        if spark.keeps:
-            say("keeping what Java has loaded for Spark: from the next time on it starts in half the time")
         spark.stop()
+    if spark.keeps:
+        say("keeping what Java has loaded for Spark: from the next time on it starts in half the time")
+        spark.keep()
+    return status
+
+
+def _shown(spark: Spark, watching: Watching, meant: HistoryTable, folder: Path, shown: View, began: float) -> int:
+    """Batch after batch, and what came of it."""
+    from cedr.cli.demo_closing import closing
+    from cedr.spark.demo.running import Run
+    from cedr.spark.demo.watching import Peak
+
+    shown.waiting("starting the query")
+    run = Run(spark.session, query_text(), watching.arriving, folder)
+    shown.waiting("first batch: Python workers start; on a fresh clone they compile their kernels, once")
+    first = None
+    for batch in run.batches(shown.tick):
+        first = first if first is not None or not batch.told else monotonic() - began
+        shown.step(watching.take(batch), run.costs())
+    costs = run.costs()
+    peaks = [Peak.of([batch[place] for batch in costs]) for place in range(len(watching.accounts))]
+    found = watching.judged(meant)
+    shown.close(closing(watching, peaks, found))
+    say(f"{monotonic() - began:.0f} seconds in all, first results after {first or 0:.0f}")
+    return 0 if found.holds else WRONG
 
 
 def _started(folder: Path) -> Spark:

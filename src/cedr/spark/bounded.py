@@ -41,7 +41,8 @@ class RunBounded:
             unused: Counter[str] = Counter()
             with failing_clearly(self._layout, number):
                 for step in self._steps(buckets.pop(token)):
-                    unused.update(letter.code for letter in self._own_letters(step, number))
+                    if not self._layout.letters:
+                        unused.update(letter.code for letter in self._own_letters(step, number))
                     yield from self._columns(step, number)
             self._warn(unused)
             del self._bucket
@@ -82,7 +83,7 @@ class RunBounded:
 
     def _warn(self, unused: Counter[str]) -> None:
         """What nobody asked to see as rows must be said all the same."""
-        if unused and not self._layout.letters:
+        if unused:
             codes = ", ".join(f"{code}: {count:,}" for code, count in sorted(unused.items()))
             many = f"{unused.total():,} dead letter{'s' if unused.total() > 1 else ''}"
             _LOG.warning("cedr: %s: %s (%s); dead_letters=True shows them", self._layout.query.name, many, codes)

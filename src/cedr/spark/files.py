@@ -163,12 +163,12 @@ def _there(frame: DataFrame, name: str, most: int) -> list[tuple[str, int, int, 
     found: list[tuple[str, int, int, int]] = []
     for file in sorted(frame.inputFiles()):
         told = urlparse(file)
+        if told.scheme != "file":
+            return []
         path = unquote(told.path)
         try:
             length = os.path.getsize(path)
         except OSError:
-            return []
-        if told.scheme != "file":
             return []
         parts = 1 if name != "parquet" and packed(path) else min(most, max(1, length // _LEAST))
         found += ((f"file:{path}", length, part, parts) for part in range(parts))

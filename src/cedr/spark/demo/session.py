@@ -49,14 +49,17 @@ class Spark:
         self._kept = kept_classes(ensure_java())
         self._new = folder / "classes.jsa"
         self.keeps = self._kept is not None and not self._kept.is_file()
-        """Whether its classes are kept when it ends, which takes some seconds: it is the first one here."""
+        """Whether its classes can be kept when it has ended: it is the first one here."""
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         self._gateway, settings = self._launched()
         self.session = SparkSession(SparkContext(conf=settings, gateway=self._gateway))
 
     def stop(self) -> None:
-        """End it; where its classes are kept, wait until Java has written them."""
+        """End it."""
         self.session.stop()
+
+    def keep(self) -> None:
+        """After the end: wait until Java has written its classes, which takes some seconds, and keep them."""
         if self.keeps and self._kept is not None:
             self._gateway.shutdown()
             self._gateway.proc.communicate()  # at the end of its input it ends
