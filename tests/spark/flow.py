@@ -108,7 +108,7 @@ def changes(said: Said) -> Said:
         row = json.loads(str(text))
         if row["change"] in ("insert", "retract"):
             ends = [_instant(row[name]) for name in ("Vs", "Ve", "Os", "Oe")]
-            parts = tuple((part["type"], part["id"]) for part in row["contributors"])
+            parts = tuple(zip(row["contributor_types"], row["contributors"], strict=True))
             found[row["Cs"], row["level"], row["change"], row["id"], *ends, parts, row["machine"], row["load"]] += count
     return found
 

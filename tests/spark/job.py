@@ -75,7 +75,8 @@ class Job:
         )
         control = Path(self.folder) / "control"
         control.mkdir(exist_ok=True)
-        return cedr.query(self.text, events, consistency=self.levels, buckets=2, control=control, dead_letters=True)
+        options: dict[str, Any] = {"consistency": self.levels, "buckets": 2, "control": control}
+        return cedr.query(self.text, events, dead_letters=True, columns=["*", "contributor_types"], **options)
 
     def run(self, spark: SparkSession) -> list[dict[str, Any]]:
         """Take all that is there; the progress of each batch."""

@@ -1,7 +1,8 @@
 """Python workers that die at a chosen place of a step: given to Spark as ``spark.python.daemon.module``.
 
 The places are those between which a step could be torn: before it, when the pipeline has gone on but nothing is
-written, between two segments of its state, before and after the record that says which step they are of.  A file
+written, between two segments of its state, before and after the record that says which step they are of, and when what
+was said is claimed: all of it is set aside to be claimed here, however little it is.  A file
 ``PLACE@BATCH`` in the folder named by CEDR_TEST_DEATHS is an order: the first process that comes by takes it and is
 killed (kill -9).  Everything else is Spark's own daemon.
 """
@@ -16,7 +17,7 @@ from typing import Any
 
 from pyspark import daemon
 
-PLACES = ("packing", "before-step", "after-step", "in-write", "before-record", "after-record")
+PLACES = ("packing", "before-step", "after-step", "in-write", "before-record", "after-record", "claiming")
 FOLDER = "CEDR_TEST_DEATHS"
 
 
@@ -35,26 +36,33 @@ def perhaps_die(place: str) -> None:
 
 
 def _arm() -> None:
+    from cedr.spark import holding, unpack
     from cedr.spark.pack import Pack
-    from cedr.spark.standing import Standing
+    from cedr.spark.stepping import Stepping
 
-    packed, stepped, write = Pack._blobs, Standing._stepped, Standing._write
+    holding.LEAST = 1
+    packed, stepped, write, claimed = Pack._blobs, Stepping._stepped, Stepping._write, unpack.claimed
+
+    def dying_claim(ticket: Any) -> Any:
+        perhaps_die("claiming")
+        return claimed(ticket)
 
     def dying_pack(self: Pack, *given: Any) -> Any:
         perhaps_die("packing")
         return packed(self, *given)
 
-    def dying_step(self: Standing, *given: Any) -> Any:
+    def dying_step(self: Stepping, *given: Any) -> Any:
         perhaps_die("before-step")
         return stepped(self, *given)
 
-    def dying_write(self: Standing, done: Any, record: Any) -> None:
+    def dying_write(self: Stepping, done: Any, record: Any) -> None:
         perhaps_die("after-step")
         self._segments = _Dying(self._segments, "in-write", None)
         self._record = _Dying(self._record, "before-record", "after-record")
         write(self, done, record)
 
-    Pack._blobs, Standing._stepped, Standing._write = dying_pack, dying_step, dying_write
+    Pack._blobs, Stepping._stepped, Stepping._write = dying_pack, dying_step, dying_write
+    unpack.claimed = dying_claim
 
 
 class _Dying:

@@ -65,7 +65,7 @@ def told(rows: Iterable[Row], *, cs: bool = False) -> list[tuple[Any, ...]]:
     times = {time: number for number, time in enumerate(sorted({row["Cs"] for row in found}))}
     shown = []
     for row in found:
-        parts = tuple((part["type"], part["id"]) for part in row["contributors"])
+        parts = tuple(row["contributors"])
         rest = tuple(v for n, v in row.items() if n not in ("change", "K", "Cs", "contributors"))
         shown.append((*((times[row["Cs"]],) if cs else ()), row["change"], parts, *rest))
     return sorted(shown, key=repr)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import cedr
@@ -91,8 +91,9 @@ def test_a_frame_for_each_type(spark: SparkSession) -> None:
     shutdowns = spark.createDataFrame([("s", 3, 5), ("t", 3, 6)], "name string, time long, machine long")
     events = cedr.events({"INSTALL": installs, "SHUTDOWN": shutdowns}, id="name")
     query = "EVENT Q WHEN SEQUENCE(INSTALL AS x, SHUTDOWN AS y, 10) WHERE CorrelationKey(machine, EQUAL)"
-    (row,) = cedr.query(query, events, buckets=5).collect()
-    assert row["contributors"] == [Row(type="INSTALL", id="i"), Row(type="SHUTDOWN", id="s")]
+    (row,) = cedr.query(query, events, buckets=5, columns=["*", "contributor_types"]).collect()
+    assert row["contributors"] == ["i", "s"]
+    assert row["contributor_types"] == ["INSTALL", "SHUTDOWN"]
     assert (row["x_machine"], row["y_machine"]) == (5, 5)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 import cedr
 from cedr.consistency.pipeline import Pipeline
@@ -80,13 +80,19 @@ def locally(text: str, level: cedr.ConsistencyLevel, batches: Sequence[Batch] = 
 
 def _shown(row: Any, number: int) -> tuple[Any, ...]:
     names = ("change", "id", "Vs", "Ve", "Os", "Oe", "Rt", "machine", "rack")
-    parts = tuple((part["type"], part["id"]) for part in row["contributors"])
-    return (number, *(row[name] for name in names), parts)
+    return (number, *(row[name] for name in names), _parts(row))
+
+
+def _parts(row: Any) -> tuple[Any, ...]:
+    """Types and IDs; in one process they stand side by side."""
+    if isinstance(row, Row):
+        return tuple(zip(row["contributor_types"], row["contributors"], strict=True))
+    return tuple((part["type"], part["id"]) for part in row["contributors"])
 
 
 def asked(stream: Stream, text: str = TWO, **options: Any) -> DataFrame:
     events = cedr.events(stream.frame, type="kind", id="id", change="change")
-    return cedr.query(text, events, **options)
+    return cedr.query(text, events, columns=["*", "contributor_types"], **options)
 
 
 @pytest.mark.parametrize("text", [TWO, THREE, BOTH], ids=["two", "three", "both"])

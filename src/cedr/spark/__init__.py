@@ -10,6 +10,7 @@ Paper: Section 5, Figure 7, once for each bucket of keys.  Spark distributes, ch
     bounded     one bucket for each partition, once
     chaining    where a query needs several keys: from the buckets of one stage to those of the next
     standing    one bucket for each key of a stateful operator, batch after batch
+    stepping    one batch of one bucket: the pipeline is found or restored, steps, and is written
     unpack      what the stateful operator gave, as rows again
     output      what was said, as columns of the result
 

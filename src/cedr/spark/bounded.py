@@ -18,7 +18,7 @@ from cedr.spark.bucket import Bucket, Packed, Step
 from cedr.spark.failures import failing_clearly
 from cedr.spark.layout import Layout
 from cedr.spark.misread import Letter, Misread
-from cedr.spark.output import Said, dead_letters, said, sliced
+from cedr.spark.output import Said, dead_letters, said
 
 _LOG = logging.getLogger("cedr")
 _MOST = 1 << 31
@@ -72,7 +72,7 @@ class RunBounded:
         own = None if layout.slices is None else layout.slices.of(number)
         spoken: Sequence[Said] = step.said
         for changes, guarantee in zip(spoken, self._bucket.pipeline.guarantee, strict=False):
-            yield from sliced(said(layout, changes, guarantee, name, own))
+            yield from said(layout, changes, guarantee, name, own)
         letters = self._own_letters(step, number)
         if layout.letters and letters:
             yield dead_letters(layout, letters, step.time)

@@ -24,7 +24,8 @@ from cedr.errors import CedrError
 from cedr.runtime.memory import give_back, resident, unsettle
 from cedr.spark.bucket import Bucket
 from cedr.spark.layout import Layout
-from cedr.spark.working import Done, Work, work
+from cedr.spark.passing import LEAST, SHARES, Ticket, hand, take
+from cedr.spark.working import Columns, Done, Spoke, Work, work
 
 _IDLE: Final = 600.0
 """Seconds after which a pipeline that nobody asked for is let go."""
@@ -48,6 +49,8 @@ class Holder:
 
     def __init__(self) -> None:
         self._held: dict[str, Held] = {}
+        self._aside: dict[str, dict[Ticket, Columns]] = {}
+        """What the last step of each pipeline said, until somebody claims it."""
         self._let_go = False
         """Whether a pipeline was dropped since the last time that one was kept."""
         self._lock = threading.Lock()
@@ -71,7 +74,22 @@ class Holder:
         except BaseException:
             self._let_go = True
             raise
-        return done._replace(holder=self.keep(todo.lineage, bucket, done.nonce))
+        address = self.keep(todo.lineage, bucket, done.nonce)
+        return done._replace(holder=address, said=self._set_aside(todo.lineage, done, address))
+
+    def _set_aside(self, lineage: str, done: Done, address: tuple[str, str] | None) -> list[Spoke]:
+        """Keep what is large for whoever makes rows of it: what is said there is a ticket."""
+        aside: dict[Ticket, Columns] = {}
+        said = []
+        for of, (measures, columns) in enumerate(done.said):
+            found = columns
+            if SHARES and address and isinstance(columns, Columns) and columns.told.rows.nbytes >= LEAST:
+                found = Ticket(*address, lineage, done.nonce, of)
+                aside[found] = columns
+            said.append(Spoke(measures, found))
+        with self._lock:
+            self._aside[lineage] = aside
+        return said
 
     def keep(self, lineage: str, bucket: Bucket, nonce: str) -> tuple[str, str] | None:
         """Hold a pipeline, and let go of those that went elsewhere; where it can be asked for."""
@@ -80,6 +98,7 @@ class Holder:
         with self._lock:
             for other in [name for name, held in self._held.items() if now - held.used > idle]:
                 del self._held[other]
+                self._aside.pop(other, None)
                 self._let_go = True
             let_go, self._let_go = self._let_go, False
             self._held[lineage] = Held(bucket, nonce, now)
@@ -119,20 +138,23 @@ class Holder:
     def _answer(self, connection: Any) -> None:
         try:
             with connection:
-                connection.send(self._made(connection))
+                hand(connection, self._made(connection))
         except (EOFError, OSError):
             return
 
-    def _made(self, connection: Any) -> Done | CedrError | None:
-        """The step that was asked for; None if the pipeline is not held."""
-        todo: Work
-        todo, digest = connection.recv()
+    def _made(self, connection: Any) -> Done | Columns | CedrError | None:
+        """What was set aside, or the step that was asked for; None if that or the pipeline is not held."""
+        asked: Ticket | tuple[Work, str] = take(connection)
+        if isinstance(asked, Ticket):
+            with self._lock:
+                return self._aside.get(asked.lineage, {}).pop(asked, None)
+        todo, digest = asked
         bucket = self.take(todo.lineage, todo.nonce)
         if bucket is None:
             return None
         if digest not in self._layouts:
-            connection.send("layout")
-            self._layouts = {digest: connection.recv()}
+            hand(connection, "layout")
+            self._layouts = {digest: take(connection)}
         try:
             return self.step(bucket, todo, self._layouts[digest])
         except CedrError as error:
@@ -157,9 +179,9 @@ def asked(holder: tuple[str, str], todo: Work, layout: Layout) -> Done | None:
 
 def _asked(connection: Connection, todo: Work, layout: Layout) -> Any:
     digest = hashlib.sha256(pickle.dumps(layout)).hexdigest()
-    connection.send((todo, digest))
-    answer = connection.recv()
-    if answer == "layout":
-        connection.send(layout)
-        answer = connection.recv()
+    hand(connection, (todo, digest))
+    answer = take(connection)
+    if isinstance(answer, str):
+        hand(connection, layout)
+        answer = take(connection)
     return answer

@@ -151,9 +151,14 @@ def _field(of: EventType, name: str, kind: DataType) -> st.StructField:
 # -- results as events ------------------------------------------------------------------------------------------------
 
 
+_ALL = ("*", "contributor_types")
+
+
 def _collected(job: Job, given: Events, *, changes: bool) -> list[Any]:
     level = job.level if changes else None
-    frame = query(job.query, given, consistency=level, changes=changes, catalog=job.types, dead_letters=True)
+    frame = query(
+        job.query, given, consistency=level, changes=changes, catalog=job.types, dead_letters=True, columns=_ALL
+    )
     try:
         return list(frame.collect())
     except CedrError:
@@ -169,7 +174,7 @@ def _event(row: Any, job: Job) -> Event:
     names = list(job.query.output.attributes)
     first = list(row.__fields__).index("contributors") + 1
     payload = Payload(zip(names, map(_value, row[first : first + len(names)]), strict=True))
-    parts = _contributors(row, job.query.name)
+    parts = _contributors(row)
     return Event(job.query.name, row["id"], row["Vs"], row["Ve"], row["Os"], row["Oe"], row["Rt"], parts, payload)
 
 
@@ -193,11 +198,9 @@ def _value(value: Any) -> Any:
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 
-def _contributors(row: Any, name: str) -> tuple[Event, ...]:
+def _contributors(row: Any) -> tuple[Event, ...]:
     """The primitive contributors, as far as they are known by name."""
-    found = [(part["type"], part["id"]) for part in row["contributors"] or ()]
-    if found == [(name, row["id"])]:
-        return ()
+    found = zip(row["contributor_types"], row["contributors"], strict=True)
     return tuple(Event(of, id_, 0, FOREVER, 0, FOREVER, 0) for of, id_ in found)
 
 

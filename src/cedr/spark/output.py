@@ -18,6 +18,7 @@ from pyspark.sql import types as st
 from cedr.connect.outgoing import message_as_line
 from cedr.consistency.said_columns import SAID, payload_column
 from cedr.model.time import FOREVER, Time
+from cedr.runtime.lineage import lineage_keys
 from cedr.spark.layout import Layout
 from cedr.spark.misread import Letter, Misread
 
@@ -26,9 +27,11 @@ Rows = NDArray[np.int64]
 _TABLE: Final = ("id", "Vs", "Ve", "Os", "Oe", "Rt", "contributors")
 _STREAM: Final = ("change", "id", "K", "Vs", "Ve", "Os", "Oe", "Cs", "Rt", "contributors")
 _CLOCKS: Final = ("Vs", "Ve", "Os", "Oe", "Cs", "Rt")
-_CONTRIBUTORS: Final = st.ArrayType(
-    st.StructType([st.StructField("type", st.StringType()), st.StructField("id", st.StringType())])
-)
+_NAMES: Final = st.ArrayType(st.StringType(), containsNull=False)
+ON_DEMAND: Final = (st.StructField("contributor_types", _NAMES),)
+"""Columns that are there if they are asked for by name."""
+_ENDS: Final = ("Ve", "Oe")
+"""The clocks that may say "for ever"."""
 LETTER: Final = ("code", "reason", "message")
 _ROWS: Final = 65_536
 """So many rows are handed to Spark at a time."""
@@ -68,50 +71,64 @@ class Told(NamedTuple):
 
 
 def header_fields(*, changes: bool, labelled: bool, letters: bool, instants: bool) -> tuple[list[Any], list[Any]]:
-    """The columns before and after the payload."""
+    """The columns before and after the payload.
+
+    Of a table without dead letters most of them cannot be NULL, which Spark is told: it is quicker then.
+    """
     clock = st.TimestampType() if instants else st.LongType()
-    kinds = {name: clock for name in _CLOCKS} | {"contributors": _CONTRIBUTORS}
+    kinds = {name: clock for name in _CLOCKS} | {"contributors": _NAMES}
     names = [*(["level"] if labelled else []), *(_STREAM if changes else _TABLE)]
-    before = [st.StructField(name, kinds.get(name, st.StringType())) for name in names]
+    known = not changes and not letters
+    before = [
+        st.StructField(name, kinds.get(name, st.StringType()), not known or (instants and name in _ENDS))
+        for name in names
+    ]
     after = [st.StructField("final", st.BooleanType())] if changes else []
     return before, [*after, *([st.StructField(name, st.StringType()) for name in LETTER] if letters else [])]
 
 
 def said(
     layout: Layout, changes: Said, guarantee: Time, bucket: str, own: tuple[Time, Time] | None = None
-) -> pa.RecordBatch:
-    """What one step said at one level, with the guarantee that left; of a slice of time, its own rows."""
+) -> Iterator[pa.RecordBatch]:
+    """What one step said at one level, a few rows at a time, and the guarantee that left; of a slice, its own rows."""
     rows = changes.to_arrow(header_read(layout))
-    if not layout.changes:
-        return _as_table(layout, rows, changes.level_name, own)
-    columns = _payload(layout, rows) | {name: rows.column(name) for name in _STREAM if name != "K"}
-    if "K" in layout.schema.names:
-        columns["K"] = _keys(rows)
-    if "final" in layout.schema.names:
-        columns["final"] = pa.array(_syncs(rows) <= guarantee)
-    columns |= _level(layout, changes.level_name, rows.num_rows)
-    batch = _fitted(layout, columns, rows.num_rows)
-    if changes.guarantee is None:
-        return batch
-    return _together([batch, _guarantee(layout, changes, bucket)])
-
-
-def sliced(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """Many rows a few at a time."""
     for low in range(0, rows.num_rows, _ROWS):
-        yield rows.slice(low, _ROWS)
+        part = rows.slice(low, _ROWS)
+        if layout.changes:
+            yield _as_changes(layout, part, changes.level_name, guarantee)
+        else:
+            yield _as_table(layout, part, changes.level_name, own)
+    if layout.changes and changes.guarantee is not None:
+        yield _guarantee(layout, changes, bucket)
 
 
 def header_read(layout: Layout) -> frozenset[str]:
     """The columns of what a pipeline says that the result is made of, the payload aside."""
     needed = {name for name in (*_STREAM, *_TABLE) if name in layout.schema.names}
-    needed |= {part for name in ("K", "final") if name in layout.schema.names for part in _MADE_OF[name]}
+    needed |= {part for name, parts in _MADE_OF.items() if name in layout.schema.names for part in parts}
     if not layout.changes:
         needed |= {"change", "Oe", "Vs"}
     return frozenset(needed)
 
 
-_MADE_OF: Final = {"K": ("id", "Os", "said"), "final": ("change", "Os", "Oe", "Ve")}
+_MADE: Final = ("K", "contributors")
+"""Columns that are not taken as they were said."""
+_MADE_OF: Final = {
+    "K": ("id", "Os", "said"),
+    "final": ("change", "Os", "Oe", "Ve"),
+    "contributor_types": ("contributors",),
+}
+
+
+def _as_changes(layout: Layout, rows: pa.RecordBatch, level: str, guarantee: Time) -> pa.RecordBatch:
+    """The rows of the change stream."""
+    columns = _payload(layout, rows) | {name: rows.column(name) for name in _STREAM if name not in _MADE}
+    columns |= _contributors(layout, rows)
+    if "K" in layout.schema.names:
+        columns["K"] = lineage_keys(rows.column("id"), *(rows.column(name).to_numpy() for name in ("Os", "said")))
+    if "final" in layout.schema.names:
+        columns["final"] = pa.array(_syncs(rows) <= guarantee)
+    return _fitted(layout, columns | _level(layout, level, rows.num_rows), rows.num_rows)
 
 
 def _as_table(layout: Layout, rows: pa.RecordBatch, level: str, own: tuple[Time, Time] | None) -> pa.RecordBatch:
@@ -124,7 +141,8 @@ def _as_table(layout: Layout, rows: pa.RecordBatch, level: str, own: tuple[Time,
         keep = pc.and_(keep, pc.equal(rows.column("Oe"), FOREVER))
     if not pc.all(keep, min_count=0).as_py():
         rows = rows.filter(keep)
-    columns = {name: rows.column(name) for name in _TABLE} | _payload(layout, rows) | _level(layout, level, len(rows))
+    columns = {name: rows.column(name) for name in _TABLE if name not in _MADE} | _payload(layout, rows)
+    columns |= _contributors(layout, rows) | _level(layout, level, rows.num_rows)
     return _fitted(layout, columns, rows.num_rows)
 
 
@@ -152,10 +170,25 @@ def _payload(layout: Layout, rows: pa.RecordBatch) -> dict[str, Any]:
 _HEADER: Final = len(SAID)
 
 
-def _keys(rows: pa.RecordBatch) -> pa.Array:
-    """K: ID, Os and the CEDR time at which the row was said.  Reading: R8."""
-    start, time = (rows.column(name).cast(pa.string()) for name in ("Os", "said"))
-    return pc.binary_join_element_wise(rows.column("id"), "@", start, "/", time, "")
+def _contributors(layout: Layout, rows: pa.RecordBatch) -> dict[str, Any]:
+    """IDs and types of the primitive events that rows are made of; an aggregate is made of none that it could name."""
+    column = rows.column("contributors")
+    if pa.types.is_null(column.type):
+        return {}
+    offsets = column.offsets.to_numpy()
+    parts = column.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
+    types, ids = parts.field(0), parts.field(1)
+    offsets = offsets - offsets[0]
+    primitive = [name in layout.catalog.types for name in types.dictionary.to_pylist()]
+    if not all(primitive):
+        kept = np.array(primitive)[types.indices.to_numpy()]
+        types, ids = (each.filter(pa.array(kept)) for each in (types, ids))
+        offsets = np.append(0, np.cumsum(kept, dtype=np.int32))[offsets]
+    ends = pa.array(offsets)
+    found = {"contributors": pa.ListArray.from_arrays(ends, ids)}
+    if "contributor_types" in layout.schema.names:
+        found["contributor_types"] = pa.ListArray.from_arrays(ends, types.dictionary_decode())
+    return found
 
 
 def _syncs(rows: pa.RecordBatch) -> Rows:
@@ -210,32 +243,13 @@ def _fitted(layout: Layout, columns: dict[str, Any], count: int) -> pa.RecordBat
 
 def _cast(layout: Layout, field: pa.Field, column: Any) -> Any:
     if layout.instants and field.name in _CLOCKS:
-        if field.name in ("Ve", "Oe"):
+        if field.name in _ENDS:
             column = pc.if_else(pc.equal(column, FOREVER), pa.scalar(None, pa.int64()), column)
         return column.cast(field.type)
     if column.type == field.type:
         return column
-    if pa.types.is_list(field.type):
-        return _contributors(column, field.type)
     if pa.types.is_null(column.type):
         return pa.nulls(len(column), field.type)
     if pa.types.is_integer(column.type) and (pa.types.is_timestamp(field.type) or pa.types.is_duration(field.type)):
         return column.cast(pa.int64()).cast(field.type)
     return column.cast(field.type)
-
-
-def _contributors(column: Any, of: pa.DataType) -> Any:
-    """Lists of (type, id) without the dictionary of types, which Spark does not take."""
-    values = column.values
-    types = values.field(0)
-    plain = types.dictionary_decode() if pa.types.is_dictionary(types.type) else types
-    struct = pa.StructArray.from_arrays([plain, values.field(1)], fields=list(of.value_type))
-    return pa.ListArray.from_arrays(column.offsets, struct, type=of)
-
-
-def _together(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
-    kept = [batch for batch in batches if batch.num_rows]
-    if len(kept) == 1:
-        return kept[0]
-    (whole,) = pa.Table.from_batches(kept or batches[:1]).combine_chunks().to_batches() or batches[:1]
-    return whole

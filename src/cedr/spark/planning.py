@@ -29,7 +29,7 @@ from cedr.spark.columns import Slots, slots_of
 from cedr.spark.datatypes import fits, ours, sparks
 from cedr.spark.events import Events, EventSource
 from cedr.spark.layout import Layout, SourceLayout, TypeLayout
-from cedr.spark.output import LETTER, header_fields
+from cedr.spark.output import LETTER, ON_DEMAND, header_fields
 from cedr.spark.reading import attributes_read
 from cedr.spark.splitting import Split, split_of
 from cedr.spark.tokens import tokens
@@ -186,15 +186,17 @@ def _type_layout(name: str, attributes: frozenset[str], slots: Slots, types: Cat
 
 
 def _chosen(schema: st.StructType, options: Options) -> st.StructType:
-    """The columns that were asked for, in that order; those of dead letters stay."""
+    """The columns that were asked for, in that order, ``*`` for all; those of dead letters stay."""
     if options.columns is None:
         return schema
-    unknown = [name for name in options.columns if name not in schema.names]
+    known = {field.name: field for field in (*schema, *ON_DEMAND)}
+    asked = [name for each in options.columns for name in (schema.names if each == "*" else [each])]
+    unknown = [name for name in asked if name not in known]
     if unknown:
         primary = f'the result has no column "{unknown[0]}", asked for by columns='
-        raise HostError(Diagnostic("unknown-column", primary, detail=f"it has: {', '.join(schema.names)}"))
+        raise HostError(Diagnostic("unknown-column", primary, detail=f"it has: {', '.join(known)}"))
     letters = LETTER if options.letters else ()
-    return st.StructType([schema[name] for name in dict.fromkeys((*options.columns, *letters))])
+    return st.StructType([known[name] for name in dict.fromkeys((*asked, *letters))])
 
 
 def output_schema(
@@ -202,7 +204,7 @@ def output_schema(
 ) -> tuple[st.StructType, tuple[str, ...]]:
     """The columns of the result: header, payload with its own types, what is final; and the names of the payload."""
     before, after = header_fields(instants=events.instants, **form)
-    taken = {field.name.lower() for field in (*before, *after)}
+    taken = {field.name.lower() for field in (*before, *after, *ON_DEMAND)}
     top = Part.of(query.plan)
     fields = []
     for name, declared in query.output.attributes.items():

@@ -58,8 +58,9 @@ def query(  # noqa: PLR0913 - one for each choice
     through which ``cedr.Control`` speaks to a running query.  With ``dead_letters`` what could not be used is in the
     result too, as rows with ``code``, ``reason`` and ``message``; see ``cedr.dead_letters``.
 
-    ``columns`` names the columns of the result that are wanted; what is not is not even made, which a ``select`` on the
-    result cannot achieve: ``id``, ``K`` and ``contributors`` are the dear ones.
+    ``columns`` names the columns of the result that are wanted, ``*`` all of them; what is not is not even made, which
+    a ``select`` on the result cannot achieve: ``id``, ``K`` and ``contributors`` are the dear ones.  One is there only
+    if it is named: ``contributor_types``, the event types of the ``contributors``.
     """
     streaming = events.streaming
     if changes is False and streaming:

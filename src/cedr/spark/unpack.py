@@ -5,7 +5,7 @@ In a module of its own: the processes that do this have no pipeline, and need no
 
 from __future__ import annotations
 
-import json
+import pickle
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from cedr.runtime.memory import settle
 from cedr.spark.layout import Layout
-from cedr.spark.output import Told, said, sliced
-from cedr.spark.pack import unpacked
+from cedr.spark.output import said
+from cedr.spark.passing import Ticket, claimed
 
 
 class Unpack:
@@ -29,17 +29,11 @@ class Unpack:
         for batch in batches:
             for blob in batch.column("said"):
                 if blob.is_valid:
-                    yield from sliced(_opened(blob.as_buffer(), self._layout))
-            for blob in batch.column("letters"):
-                if blob.is_valid:
-                    yield from unpacked(blob.as_buffer()).to_batches()
+                    yield from self._rows(pickle.loads(blob.as_buffer()))
 
-
-def _opened(blob: Any, layout: Layout) -> pa.RecordBatch:
-    """The rows of the result that were packed."""
-    table = unpacked(blob)
-    name, time, left, guarantee, number = json.loads(table.schema.metadata[b"cedr"])
-    bucket = f"{number + 1}/{layout.buckets}"
-    rows = table.combine_chunks().to_batches()
-    batch = rows[0] if rows else pa.RecordBatch.from_pylist([], schema=table.schema)
-    return said(layout, Told(name, time, left, batch), guarantee, bucket)
+    def _rows(self, given: Any) -> Iterator[pa.RecordBatch]:
+        """What a level said, a few rows at a time."""
+        told, guarantee, number, letters = claimed(given) if isinstance(given, Ticket) else given
+        if letters is not None:
+            yield letters
+        yield from said(self._layout, told, guarantee, f"{number + 1}/{self._layout.buckets}")

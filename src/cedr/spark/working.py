@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import uuid
-from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from cedr.consistency.changes import Changes
 from cedr.consistency.measures import Measures
 from cedr.model.time import Time
 from cedr.spark.bucket import Bucket, Packed, Step
-from cedr.spark.chaining import handed_on
+from cedr.spark.chaining import Handed, handed_on
 from cedr.spark.failures import failing_clearly
 from cedr.spark.layout import Layout
 from cedr.spark.measuring import measured, of_stage, with_stages_before
-from cedr.spark.output import dead_letters, header_read
-from cedr.spark.pack import packed
+from cedr.spark.output import Told, dead_letters, header_read
+from cedr.spark.passing import Ticket
 from cedr.spark.segments import tight
-
-_ROWS: Final = 1 << 18
-"""So many rows of what was said travel together."""
 
 
 class Work(NamedTuple):
@@ -40,16 +34,35 @@ class Work(NamedTuple):
     """When each source was last heard of, where silence means something."""
 
 
+class Columns(NamedTuple):
+    """What one level said at a step, as it is held: text that follows from other columns is made by who unpacks it."""
+
+    told: Told
+    guarantee: Time
+    """Up to when what was said is final."""
+    number: int
+    """The bucket."""
+    letters: pa.RecordBatch | None
+    """Dead letters, as rows of the result."""
+
+
+class Spoke(NamedTuple):
+    """What one level gave at a step."""
+
+    measures: dict[str, Any]
+    columns: Columns | Ticket | None
+    """What was said, or where that can be claimed; None where nothing was."""
+
+
 class Done(NamedTuple):
     """What a step gave."""
 
     nonce: str
     time: Time
-    said: list[dict[str, Any]]
-    """For each level what was said, packed, and measures; where much was said, further rows with more of it.
-
-    In a stage that is not the last, for each bucket of a later one what goes there.
-    """
+    said: list[Spoke]
+    """By level; in a stage that is not the last there is none."""
+    handed: list[Handed]
+    """What goes to buckets of later stages."""
     segments: dict[str, bytes | None]
     heard: list[list[Any]]
     holder: tuple[str, str] | None = None
@@ -71,38 +84,24 @@ def work(bucket: Bucket, todo: Work, layout: Layout) -> Done:
         bucket.heard = {(source, provider): (time, high) for source, provider, time, high in todo.heard}
         (step,) = bucket.steps(todo.arrived, todo.time)
         measures = bucket.pipeline.measures()
+        said: list[Spoke] = []
+        handed: list[Handed] = []
         if layout.onward is None:
-            found = [row for of, each in enumerate(measures) for row in _told(bucket, step, of, each, todo.number)]
+            said = [_spoke(bucket, step, of, each, todo.number) for of, each in enumerate(measures)]
         else:
             own = measured(0, measures[0], step.said[0], bucket.pipeline.guarantee[0], len(step.letters))
-            handed = handed_on(bucket, step, todo.number, of_stage(own, bucket.before))
-            found = [each._asdict() for each in handed]
+            handed = [*handed_on(bucket, step, todo.number, of_stage(own, bucket.before))]
         heard = [[*who, *when] for who, when in bucket.heard.items()]
-        return Done(uuid.uuid4().hex, step.time, found, tight(bucket.pipeline.state()), heard)
+        return Done(uuid.uuid4().hex, step.time, said, handed, tight(bucket.pipeline.state()), heard)
 
 
-def _told(bucket: Bucket, step: Step, of: int, measures: Measures, number: int) -> Iterator[dict[str, Any]]:
-    """What a level said: a row of measures and dead letters, then what was said, packed."""
+def _spoke(bucket: Bucket, step: Step, of: int, measures: Measures, number: int) -> Spoke:
     layout, changes = bucket.layout, step.said[of]
     guarantee, letters = bucket.pipeline.guarantee[of], step.letters if of == 0 else []
-    told = packed(_table(dead_letters(layout, letters, step.time))) if letters and layout.letters else None
-    own = measured(of, measures, changes, guarantee, len(letters))
-    yield {"letters": told, **with_stages_before(own, bucket.before)}
-    for blob in _packed(changes, guarantee, number, layout):
-        yield {"said": blob}
-
-
-def _table(batch: pa.RecordBatch) -> pa.Table:
-    return pa.Table.from_batches([batch])
-
-
-def _packed(changes: Changes, guarantee: Time, number: int, layout: Layout) -> Iterator[pa.Buffer]:
-    """What was said as it is held, for ``unpack``: text that can be made of other columns does not travel."""
-    if not len(changes):
-        return
+    own = with_stages_before(measured(of, measures, changes, guarantee, len(letters)), bucket.before)
+    shown = dead_letters(layout, letters, step.time) if letters and layout.letters else None
+    if shown is None and not len(changes):
+        return Spoke(own, None)
     rows = changes.to_arrow(header_read(layout))
-    for low in range(0, max(1, rows.num_rows), _ROWS):
-        left = changes.guarantee if low + _ROWS >= rows.num_rows else None
-        head = [changes.level.name, changes.cedr_time, left, guarantee, number]
-        part = rows.slice(low, _ROWS).replace_schema_metadata({b"cedr": json.dumps(head).encode()})
-        yield packed(_table(part))
+    told = Told(changes.level_name, changes.cedr_time, changes.guarantee, rows)
+    return Spoke(own, Columns(told, guarantee, number, shown))

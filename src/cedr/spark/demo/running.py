@@ -71,7 +71,9 @@ class Run:
             attributes=["Machine_Id", "Load"],
             stable_key=True,
         )
-        self._result = query(arriving.declared + text, arrived, consistency=LEVELS, dead_letters=True)
+        columns = ("*", "contributor_types")
+        declared = arriving.declared + text
+        self._result = query(declared, arrived, consistency=LEVELS, dead_letters=True, columns=columns)
         self._batches: Queue[Batch] = Queue()
         self._query: Any = None
 
@@ -149,7 +151,8 @@ def _costs(metrics: Any, suffix: str) -> Costs:
 
 def _told(row: Any) -> Told:
     vs, ve, os, oe, rt = (FOREVER if row[name] is None else row[name] for name in _CLOCKS)
-    parts = tuple(Event(part["type"], part["id"], 0, FOREVER, 0, FOREVER, 0) for part in row["contributors"])
+    made_of = zip(row["contributor_types"], row["contributors"], strict=True)
+    parts = tuple(Event(of, id_, 0, FOREVER, 0, FOREVER, 0) for of, id_ in made_of)
     payload = Payload({"machine": row["machine"]})
     event = Event("CIDR07_Example", row["id"], vs, ve, os, oe, rt, parts, payload)
     return Told(row["level"], row["change"] == "insert", row["K"], event)

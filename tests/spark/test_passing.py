@@ -1,0 +1,87 @@
+"""What processes hand to each other: columns by shared memory, tickets for what was said."""
+
+from __future__ import annotations
+
+import threading
+from multiprocessing import Pipe
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from cedr.errors import HostError
+from cedr.spark import passing
+from cedr.spark.holding import Holder
+from cedr.spark.output import Told
+from cedr.spark.passing import LEAST, Ticket, claimed, hand, take
+from cedr.spark.working import Columns, Done, Spoke
+
+LARGE = pa.record_batch(
+    {
+        "number": np.arange(100_000),
+        "text": [f"row {number}" for number in range(100_000)],
+        "parts": pa.ListArray.from_arrays(np.arange(100_001, dtype=np.int32), pa.array([None] * 100_000, pa.string())),
+    }
+)
+
+
+def passed(thing: Any) -> Any:
+    """What arrives at the other end."""
+    here, there = Pipe()
+    sending = threading.Thread(target=hand, args=(here, thing))
+    sending.start()
+    found = take(there)
+    sending.join()
+    return found
+
+
+@pytest.mark.parametrize("thing", [None, "layout", ("small", pa.array([1, 2])), {"large": LARGE, "and": b"more"}])
+@pytest.mark.parametrize("shares", [True, False])
+def test_what_is_handed_over_arrives(thing: Any, shares: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passing, "SHARES", shares and passing.SHARES)
+    assert passed(thing) == thing
+
+
+def test_large_columns_are_read_where_they_lie() -> None:
+    """They outlive the connection and both ends of it."""
+    before = pa.total_allocated_bytes()
+    found = passed(LARGE)
+    assert pa.total_allocated_bytes() - before < LEAST
+    assert found.equals(LARGE)
+
+
+def said(holder: Holder, nonce: str, rows: pa.RecordBatch = LARGE) -> Any:
+    """What is left of what a step said when the step is over."""
+    columns = Columns(Told("STRONG", 7, None, rows), 5, 0, None)
+    address = holder.keep("bucket", object(), nonce)  # type: ignore[arg-type]
+    done = Done(nonce, 7, [Spoke({"inserts": rows.num_rows}, columns)], [], {}, [])
+    ((measures, found),) = holder._set_aside("bucket", done, address)
+    assert measures == {"inserts": rows.num_rows}
+    return found
+
+
+def test_what_was_said_is_claimed_once() -> None:
+    ticket = said(Holder(), "first")
+    assert isinstance(ticket, Ticket)
+    assert claimed(ticket).told.rows.equals(LARGE)
+    with pytest.raises(HostError, match="gone"):
+        claimed(ticket)
+
+
+def test_little_is_said_at_once() -> None:
+    few = LARGE.slice(0, 3)
+    assert said(Holder(), "first", pa.RecordBatch.from_pylist(few.to_pylist())).told.rows.num_rows == 3
+
+
+def test_what_nobody_claims_is_dropped_at_the_next_step() -> None:
+    holder = Holder()
+    first, second = said(holder, "first"), said(holder, "second")
+    with pytest.raises(HostError, match="gone"):
+        claimed(first)
+    assert claimed(second).told.rows.equals(LARGE)
+
+
+def test_who_has_ended_cannot_be_asked() -> None:
+    with pytest.raises(HostError, match="gone"):
+        claimed(Ticket("\0cedr-nobody", "secret", "bucket", "first", 0))
