@@ -67,6 +67,10 @@ def session(cores: int = CORES, **settings: str) -> SparkSession:
         ),
         "spark.python.unix.domain.socket.enabled": "true",
         "spark.shuffle.compress": "false",  # on one machine it costs more than it saves, ours and the others'
+        # Spark checks by itself what it reads of Arrow's columns; Arrow need not do it again for each value
+        "spark.driver.extraJavaOptions": (
+            "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
+        ),
         **settings,
     }
     for name, value in given.items():

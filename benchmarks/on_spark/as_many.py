@@ -10,7 +10,7 @@ from pyspark.sql.types import StructType
 
 _PAIR = "machine long, install long, shutdown long, load double"
 _CLOCKS = "Vs timestamp, Ve timestamp, Os timestamp, Oe timestamp, Rt timestamp"
-_PARTS = "contributors array<struct<type: string, id: string>>"
+_PARTS = "contributors array<string>"
 PAIRS = {False: _PAIR, True: f"change string, {_PAIR}"}
 """What the queries say of a match, of a bounded input and of a stream."""
 ALL = {
@@ -23,7 +23,7 @@ _EXAMPLES: dict[str, Any] = {
     "change": "insert",
     "id": "0123456789abcdef0123456789abcdef",
     "K": "0123456789abcdef0123456789abcdef@1767225600000000/1767225600000000",
-    "contributors": [{"type": "INSTALL", "id": "1234567"}, {"type": "SHUTDOWN", "id": "1234567"}],
+    "contributors": ["1234567", "1234567"],
     "load": 0.5,
     "final": True,
 }
