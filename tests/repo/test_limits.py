@@ -6,15 +6,14 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from tests.repo.files import SOURCE, modules
 
 FILE_LINES = 400
 FUNCTION_LINES = 60  # without the docstring: explaining a definition is not a fault
 DRAWERS = frozenset({"common", "helpers", "misc", "util", "utils"})
 
-EVERY_MODULE = pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+TEXTS = {str(path.relative_to(SOURCE)): path.read_text("utf-8") for path in modules()}
+TREES = {name: ast.parse(text) for name, text in TEXTS.items()}
 
 
 def too_long(tree: ast.Module) -> Iterator[str]:
@@ -30,21 +29,18 @@ def docstring_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return (first.end_lineno or first.lineno) - first.lineno + 1 if ast.get_docstring(node) else 0
 
 
-@EVERY_MODULE
-def test_file_is_within_its_limit(path: Path) -> None:
-    assert len(path.read_text("utf-8").splitlines()) <= FILE_LINES
+def test_files_are_within_their_limit() -> None:
+    lines = {name: len(text.splitlines()) for name, text in TEXTS.items()}
+    assert {name: count for name, count in lines.items() if count > FILE_LINES} == {}
 
 
-@EVERY_MODULE
-def test_functions_are_within_their_limit(path: Path) -> None:
-    assert list(too_long(ast.parse(path.read_text("utf-8")))) == []
+def test_functions_are_within_their_limit() -> None:
+    assert {name: found for name, tree in TREES.items() if (found := list(too_long(tree)))} == {}
 
 
-@EVERY_MODULE
-def test_file_is_named_after_its_subject(path: Path) -> None:
-    assert path.stem not in DRAWERS
+def test_files_are_named_after_their_subject() -> None:
+    assert [name for name in TEXTS if Path(name).stem in DRAWERS] == []
 
 
-@EVERY_MODULE
-def test_module_says_what_it_is(path: Path) -> None:
-    assert ast.get_docstring(ast.parse(path.read_text("utf-8")))
+def test_modules_say_what_they_are() -> None:
+    assert [name for name, tree in TREES.items() if not ast.get_docstring(tree)] == []

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-
-import pytest
 
 from tests.repo.files import ROOT, project_texts
 
@@ -27,19 +24,18 @@ HOSTS = re.compile(
 )
 INDEX_OPTION = re.compile(r"^\s*--(?:index-url|extra-index-url|find-links|trusted-host)\b", re.MULTILINE)
 
-EVERY_TEXT = pytest.mark.parametrize(
-    ("path", "text"), [pytest.param(*pair, id=str(pair[0])) for pair in project_texts()]
-)
+
+def found(what: re.Pattern[str]) -> dict[str, list[str]]:
+    """Where it stands, by file."""
+    return {str(path): hits for path, text in project_texts() if (hits := [hit.group() for hit in what.finditer(text)])}
 
 
-@EVERY_TEXT
-def test_names_no_folder_of_a_machine(path: Path, text: str) -> None:
-    assert [match.group() for match in MACHINE_PATH.finditer(text)] == [], path
+def test_files_name_no_folder_of_a_machine() -> None:
+    assert found(MACHINE_PATH) == {}
 
 
-@EVERY_TEXT
-def test_names_no_registry(path: Path, text: str) -> None:
-    assert HOSTS.findall(text) == [], path
+def test_files_name_no_registry() -> None:
+    assert found(HOSTS) == {}
 
 
 def test_the_lock_names_no_place_to_install_from() -> None:
