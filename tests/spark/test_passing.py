@@ -15,7 +15,7 @@ from cedr.spark import passing
 from cedr.spark.holding import Holder
 from cedr.spark.output import Told
 from cedr.spark.passing import LEAST, Ticket, claimed, hand, take
-from cedr.spark.working import Columns, Done, Spoke
+from cedr.spark.working import Columns, Done, Spoke, Work
 
 LARGE = pa.record_batch(
     {
@@ -51,12 +51,18 @@ def test_large_columns_are_read_where_they_lie() -> None:
     assert found.equals(LARGE)
 
 
-def said(holder: Holder, nonce: str, rows: pa.RecordBatch = LARGE) -> Any:
+@pytest.fixture(autouse=True)
+def reused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a worker process that goes on to the next task."""
+    monkeypatch.setenv("SPARK_REUSE_WORKER", "1")
+
+
+def said(holder: Holder, nonce: str, rows: pa.RecordBatch = LARGE, before: str = "") -> Any:
     """What is left of what a step said when the step is over."""
     columns = Columns(Told("STRONG", 7, None, rows), 5, 0, None)
     address = holder.keep("bucket", object(), nonce)  # type: ignore[arg-type]
     done = Done(nonce, 7, [Spoke({"inserts": rows.num_rows}, columns)], [], {}, [])
-    ((measures, found),) = holder._set_aside("bucket", done, address)
+    ((measures, found),) = holder._set_aside(Work("bucket", before, [], 0, [], 0, []), done, address)
     assert measures == {"inserts": rows.num_rows}
     return found
 
@@ -74,12 +80,23 @@ def test_little_is_said_at_once() -> None:
     assert said(Holder(), "first", pa.RecordBatch.from_pylist(few.to_pylist())).told.rows.num_rows == 3
 
 
-def test_what_nobody_claims_is_dropped_at_the_next_step() -> None:
+def test_what_nobody_claims_is_dropped_at_the_step_after_the_next() -> None:
+    """In one batch there may be two steps, one about rows and one about silence."""
     holder = Holder()
-    first, second = said(holder, "first"), said(holder, "second")
+    first, second, third = (
+        said(holder, nonce, before=before)
+        for before, nonce in (("", "first"), ("first", "second"), ("second", "third"))
+    )
     with pytest.raises(HostError, match="gone"):
         claimed(first)
     assert claimed(second).told.rows.equals(LARGE)
+    assert claimed(third).told.rows.equals(LARGE)
+
+
+def test_a_process_that_ends_with_its_task_sets_nothing_aside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark may be told not to use its workers again."""
+    monkeypatch.delenv("SPARK_REUSE_WORKER")
+    assert said(Holder(), "first").told.rows.equals(LARGE)
 
 
 def test_who_has_ended_cannot_be_asked() -> None:

@@ -24,7 +24,7 @@ from cedr.errors import CedrError
 from cedr.runtime.memory import give_back, resident, unsettle
 from cedr.spark.bucket import Bucket
 from cedr.spark.layout import Layout
-from cedr.spark.passing import LEAST, SHARES, Ticket, hand, take
+from cedr.spark.passing import LEAST, Ticket, hand, lasting, take
 from cedr.spark.working import Columns, Done, Spoke, Work, work
 
 _IDLE: Final = 600.0
@@ -50,7 +50,7 @@ class Holder:
     def __init__(self) -> None:
         self._held: dict[str, Held] = {}
         self._aside: dict[str, dict[Ticket, Columns]] = {}
-        """What the last step of each pipeline said, until somebody claims it."""
+        """What the last steps of each pipeline said, until somebody claims it."""
         self._let_go = False
         """Whether a pipeline was dropped since the last time that one was kept."""
         self._lock = threading.Lock()
@@ -75,20 +75,25 @@ class Holder:
             self._let_go = True
             raise
         address = self.keep(todo.lineage, bucket, done.nonce)
-        return done._replace(holder=address, said=self._set_aside(todo.lineage, done, address))
+        return done._replace(holder=address, said=self._set_aside(todo, done, address))
 
-    def _set_aside(self, lineage: str, done: Done, address: tuple[str, str] | None) -> list[Spoke]:
-        """Keep what is large for whoever makes rows of it: what is said there is a ticket."""
+    def _set_aside(self, todo: Work, done: Done, address: tuple[str, str] | None) -> list[Spoke]:
+        """Keep what is large for whoever makes rows of it: what is said there is a ticket.
+
+        What the step before has said is kept too: in one batch there may be two, one of them about silence.
+        """
         aside: dict[Ticket, Columns] = {}
         said = []
         for of, (measures, columns) in enumerate(done.said):
             found = columns
-            if SHARES and address and isinstance(columns, Columns) and columns.told.rows.nbytes >= LEAST:
-                found = Ticket(*address, lineage, done.nonce, of)
+            if lasting() and address and isinstance(columns, Columns) and columns.told.rows.nbytes >= LEAST:
+                found = Ticket(*address, todo.lineage, done.nonce, of)
                 aside[found] = columns
             said.append(Spoke(measures, found))
         with self._lock:
-            self._aside[lineage] = aside
+            before = self._aside.get(todo.lineage, {})
+            kept = {ticket: columns for ticket, columns in before.items() if ticket.nonce == todo.nonce}
+            self._aside[todo.lineage] = kept | aside
         return said
 
     def keep(self, lineage: str, bucket: Bucket, nonce: str) -> tuple[str, str] | None:

@@ -24,6 +24,11 @@ SHARES: Final = hasattr(os, "memfd_create")
 """Whether this system has memory without a name."""
 
 
+def lasting() -> bool:
+    """Whether what this process sets aside can be claimed by others, also when its task is done."""
+    return SHARES and os.environ.get("SPARK_REUSE_WORKER") == "1"
+
+
 class Ticket(NamedTuple):
     """Where what was said at a step can be claimed, once."""
 
