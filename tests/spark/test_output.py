@@ -35,8 +35,8 @@ def rows(*parts: list[tuple[str, str]]) -> pa.RecordBatch:
     named = [[{"type": of, "id": id_} for of, id_ in each] for each in parts]
     columns: dict[str, Any] = {
         **numbers,
-        "change": pa.array(["insert"] * count).dictionary_encode(),
-        "id": [f"q{number}" for number in range(count)],
+        "change": pa.array(["insert"] * count, pa.string()).dictionary_encode(),
+        "id": pa.array([f"q{number}" for number in range(count)], pa.string()),
         "Ve": pa.array([FOREVER] * count, pa.int64()),
         "Oe": pa.array([FOREVER] * count, pa.int64()),
         "contributors": pa.array(named, PARTS),

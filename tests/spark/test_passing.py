@@ -11,11 +11,14 @@ import pyarrow as pa
 import pytest
 
 from cedr.errors import HostError
-from cedr.spark import passing
+from cedr.spark import passing, stepping
 from cedr.spark.holding import Holder
-from cedr.spark.output import Told
+from cedr.spark.misread import Misread
+from cedr.spark.output import Columns, Told, dead_letters
 from cedr.spark.passing import LEAST, Ticket, claimed, hand, take
-from cedr.spark.working import Columns, Done, Spoke, Work
+from cedr.spark.unpack import Unpack
+from cedr.spark.working import Done, Spoke, Work
+from tests.spark.test_output import planned, rows
 
 LARGE = pa.record_batch(
     {
@@ -102,3 +105,26 @@ def test_a_process_that_ends_with_its_task_sets_nothing_aside(monkeypatch: pytes
 def test_who_has_ended_cannot_be_asked() -> None:
     with pytest.raises(HostError, match="gone"):
         claimed(Ticket("\0cedr-nobody", "secret", "bucket", "first", 0))
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3, 100])
+def test_what_is_not_set_aside_travels_in_parts(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measures and dead letters with the first, the guarantee with the last; nothing is lost on the way."""
+    monkeypatch.setattr(stepping, "_ROWS", at_once)
+    told = Told("STRONG", 9, 2, rows([("A", "a1")], [("A", "a2")], [("B", "b1")]))
+    of = planned("*", letters=True)
+    letters = dead_letters(of.layout, [Misread("bad", "here", "why", "what")], 9)
+    sent = [*stepping._rows(Spoke({"inserts": 3}, Columns(told, 2, 0, letters)))]
+    assert [row.get("inserts") for row in sent] == [3, *[None] * (len(sent) - 1)]
+    blobs = pa.record_batch({"said": pa.array([row["said"] for row in sent], pa.binary())})
+    found = [row for batch in Unpack(of.layout)(iter([blobs])) for row in batch.to_pylist()]
+    assert [row["change"] for row in found] == ["dead-letter", "insert", "insert", "insert", "guarantee"]
+    assert [row["contributors"] for row in found[1:4]] == [["a1"], ["a2"], ["b1"]]
+
+
+def test_where_only_time_went_on_there_is_a_guarantee() -> None:
+    of = planned()
+    (sent,) = stepping._rows(Spoke({}, Columns(Told("STRONG", 9, 5, rows()), 5, 1, None)))
+    blobs = pa.record_batch({"said": pa.array([sent["said"]], pa.binary())})
+    (found,) = (row for batch in Unpack(of.layout)(iter([blobs])) for row in batch.to_pylist())
+    assert (found["change"], found["K"], found["Os"]) == ("guarantee", "2/2", 5)

@@ -24,8 +24,9 @@ from cedr.errors import CedrError
 from cedr.runtime.memory import give_back, resident, unsettle
 from cedr.spark.bucket import Bucket
 from cedr.spark.layout import Layout
+from cedr.spark.output import Columns
 from cedr.spark.passing import LEAST, Ticket, hand, lasting, take
-from cedr.spark.working import Columns, Done, Spoke, Work, work
+from cedr.spark.working import Done, Spoke, Work, work
 
 _IDLE: Final = 600.0
 """Seconds after which a pipeline that nobody asked for is let go."""

@@ -70,6 +70,18 @@ class Told(NamedTuple):
         return self.rows
 
 
+class Columns(NamedTuple):
+    """What one level said at a step, as it is held: text that follows from other columns is made by who unpacks it."""
+
+    told: Told
+    guarantee: Time
+    """Up to when what was said is final."""
+    number: int
+    """The bucket."""
+    letters: pa.RecordBatch | None
+    """Dead letters, as rows of the result."""
+
+
 def header_fields(*, changes: bool, labelled: bool, letters: bool, instants: bool) -> tuple[list[Any], list[Any]]:
     """The columns before and after the payload.
 

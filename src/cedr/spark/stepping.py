@@ -22,10 +22,14 @@ from cedr.spark.chaining import parted, passed_on
 from cedr.spark.holding import HOLDER, asked
 from cedr.spark.layout import Layout
 from cedr.spark.measuring import MEASURES
-from cedr.spark.pack import SCHEMA, as_column
+from cedr.spark.output import Columns
+from cedr.spark.pack import SCHEMA, as_column, packed
 from cedr.spark.record import Record
 from cedr.spark.segments import loose
 from cedr.spark.working import Done, Spoke, Work
+
+_ROWS: Final = 1 << 18
+"""So many rows of what was said travel together."""
 
 STEP: Final = pa.schema(
     [("said", pa.binary()), ("of", pa.int32()), ("level", pa.string())] + [(name, pa.int64()) for name in MEASURES[2:]]
@@ -63,7 +67,7 @@ class Stepping:
             done = HOLDER.step(bucket or self._restored(record, known=written is not None), todo, layout)
         self._write(done, record.after(done, layout))
         if layout.onward is None:
-            return (_frame(_row(spoke), STEP) for spoke in done.said)
+            return (_frame(row, STEP) for spoke in done.said for row in _rows(spoke))
         handed = (*done.handed, *passed_on(later, layout))
         return (_frame(each._asdict(), SCHEMA) for each in handed)
 
@@ -96,8 +100,24 @@ def _tuples(frame: Any) -> Iterator[tuple[Any, ...]]:
     return zip(*columns, strict=True)
 
 
-def _row(spoke: Spoke) -> dict[str, Any]:
-    return {"said": None if spoke.columns is None else pickle.dumps(spoke.columns, 5), **spoke.measures}
+def _rows(spoke: Spoke) -> Iterator[dict[str, Any]]:
+    """Measures, and what was said or its ticket; where much was said that cannot be claimed, further rows with more."""
+    columns, measures = spoke.columns, spoke.measures
+    if not isinstance(columns, Columns):
+        yield {"said": None if columns is None else pickle.dumps(columns, 5), **measures}
+        return
+    for part in _parts(columns):
+        yield {"said": pickle.dumps(part, 5), **measures}
+        measures = {}
+
+
+def _parts(columns: Columns) -> Iterator[Columns]:
+    told, letters = columns.told, columns.letters
+    for low in range(0, max(1, told.rows.num_rows), _ROWS):
+        left = told.guarantee if low + _ROWS >= told.rows.num_rows else None
+        rows = packed(pa.Table.from_batches([told.rows.slice(low, _ROWS)]))
+        yield columns._replace(told=told._replace(guarantee=left, rows=rows), letters=letters)
+        letters = None
 
 
 def _frame(row: Mapping[str, Any], schema: pa.Schema) -> pd.DataFrame:

@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from cedr.runtime.memory import settle
 from cedr.spark.layout import Layout
-from cedr.spark.output import said
+from cedr.spark.output import Columns, said
+from cedr.spark.pack import unpacked
 from cedr.spark.passing import Ticket, claimed
 
 
@@ -33,7 +34,13 @@ class Unpack:
 
     def _rows(self, given: Any) -> Iterator[pa.RecordBatch]:
         """What a level said, a few rows at a time."""
-        told, guarantee, number, letters = claimed(given) if isinstance(given, Ticket) else given
+        told, guarantee, number, letters = claimed(given) if isinstance(given, Ticket) else _opened(given)
         if letters is not None:
             yield letters
         yield from said(self._layout, told, guarantee, f"{number + 1}/{self._layout.buckets}")
+
+
+def _opened(columns: Columns) -> Columns:
+    """What came with its rows packed."""
+    rows = pa.RecordBatch.from_struct_array(unpacked(columns.told.rows).to_struct_array().combine_chunks())
+    return columns._replace(told=columns.told._replace(rows=rows))

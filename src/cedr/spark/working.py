@@ -5,8 +5,6 @@ from __future__ import annotations
 import uuid
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
 from cedr.consistency.measures import Measures
 from cedr.model.time import Time
 from cedr.spark.bucket import Bucket, Packed, Step
@@ -14,7 +12,7 @@ from cedr.spark.chaining import Handed, handed_on
 from cedr.spark.failures import failing_clearly
 from cedr.spark.layout import Layout
 from cedr.spark.measuring import measured, of_stage, with_stages_before
-from cedr.spark.output import Told, dead_letters, header_read
+from cedr.spark.output import Columns, Told, dead_letters, header_read
 from cedr.spark.passing import Ticket
 from cedr.spark.segments import tight
 
@@ -32,18 +30,6 @@ class Work(NamedTuple):
     """The bucket."""
     heard: list[list[Any]]
     """When each source was last heard of, where silence means something."""
-
-
-class Columns(NamedTuple):
-    """What one level said at a step, as it is held: text that follows from other columns is made by who unpacks it."""
-
-    told: Told
-    guarantee: Time
-    """Up to when what was said is final."""
-    number: int
-    """The bucket."""
-    letters: pa.RecordBatch | None
-    """Dead letters, as rows of the result."""
 
 
 class Spoke(NamedTuple):
