@@ -11,10 +11,9 @@ from pyspark.sql import Observation, SparkSession
 from pyspark.sql import functions as F
 
 from benchmarks.expected import Tally
-from benchmarks.files import COLUMNS
 from benchmarks.on_spark.as_many import PAIRS, as_many
 from benchmarks.on_spark.ours import checkpoint, form_of, run
-from benchmarks.spark_by_hand import BLOBS, CORES, Measured, idle, packing, tokens_of, unpacking
+from benchmarks.spark_by_hand import BLOBS, CORES, SCHEMA, Measured, idle, packing, tokens_of, unpacking
 
 
 def bounded(spark: SparkSession, folder: Path, rows: int = 0, columns: str = PAIRS[False]) -> Measured:
@@ -49,24 +48,20 @@ def streaming(spark: SparkSession, folder: Path, rows: int = 0, columns: str = P
 
 
 def _reading(form: str, tokens: list[int]) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Paths become the rows of their files, and these become blobs."""
-    pack, names = packing(tokens), list(COLUMNS)
+    """Paths become the rows of their files, read as ours are, and these become blobs."""
+    pack = packing(tokens)
+    header = {"type": "kind", "vs": "ts", "id": "serial"}
+    types = dict(column.replace("long", "bigint").split() for column in SCHEMA.split(", "))
 
     def read(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
-        import pyarrow.csv as pa_csv
-        import pyarrow.parquet as pa_parquet
 
-        def rows() -> Iterator[Any]:
-            for batch in batches:
-                for path in batch.column("path").to_pylist():
-                    if form == "parquet":
-                        yield from pa_parquet.ParquetFile(path).iter_batches(131_072, use_threads=False)
-                        continue
-                    options = pa_csv.ReadOptions(column_names=names, use_threads=False, block_size=4 << 20)
-                    convert = pa_csv.ConvertOptions(column_types={"ts": pa.timestamp("us")})
-                    yield from pa_csv.open_csv(path, options, convert_options=convert)
+        from cedr.spark.formats.lines import Part
+        from cedr.spark.formats.reader import Reader
+        from cedr.spark.layout import FileForm
 
-        return pack(rows())
+        reader = Reader(FileForm(form, ",", head=False, zone="UTC", types=types, header=header), list(types))
+        paths = (path for batch in batches for path in batch.column("path").to_pylist())
+        return pack(pa.RecordBatch.from_pydict(found) for path in paths for found in reader.read(Part(path)))
 
     return read

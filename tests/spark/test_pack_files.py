@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import cedr
 from cedr.spark.bucket import Bucket, Packed, Step
@@ -60,6 +61,24 @@ def test_parts_in_whatever_order_they_come_are_taken_by_path_and_part(tmp_path: 
     whole = packed([{"path": f"file://{tmp_path / name}", "cedr": 7} for name in ("a%20.json", "b b#1.json")])
     assert [each[0].rows for each in sent] == [each[0].rows for each in whole]
     assert len(said(stepped(sent))) == 40
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_the_type_of_an_event_may_be_its_id_and_its_key(tmp_path: Path, form: str) -> None:
+    """A reader may give it as a dictionary, and in another batch not: here texts that are no numbers come late."""
+    header, types = {"type": "kind", "vs": "time", "id": "kind"}, {"kind": "string", "time": "bigint", "key": "bigint"}
+    rows = pa.table({"kind": ["A", "B", "A"], "time": ["1", "2", "3"], "key": ["1", "2", "x"]})
+    lines = "A,1,1\nB,2,2\n"
+    for number, (table, text) in enumerate([(rows.slice(0, 2), lines), (rows, lines + '"A",3,"3"\n')]):
+        path = tmp_path / f"{number}.{form}"
+        if form == "csv":
+            path.write_text(text)
+        else:
+            parquet.write_table(table, path)
+    given = replace(FORM, name=form, types=types, header=header)
+    paths = [{"path": str(tmp_path / f"{number}.{form}"), "cedr": 7} for number in (0, 1)]
+    sent = packed(paths, form=given, forgiving=True)
+    assert set(said(stepped(sent))) == {"A"}
 
 
 def test_what_cannot_be_read_is_told_once_and_the_rest_is_used(tmp_path: Path) -> None:

@@ -147,22 +147,23 @@ def _as_table(layout: Layout, rows: pa.RecordBatch, level: str, own: tuple[Time,
     """The rows of the result: the latest belief, or all of them where the query asks for beliefs."""
     keep = _are_inserts(rows)
     if own is not None:
-        start = rows.column("Vs")
-        keep = pc.and_(keep, pc.and_(pc.greater_equal(start, own[0]), pc.less(start, own[1])))
+        start = rows.column("Vs").to_numpy()
+        keep &= (start >= own[0]) & (start < own[1])
     if not layout.query.bitemporal:
-        keep = pc.and_(keep, pc.equal(rows.column("Oe"), FOREVER))
-    if not pc.all(keep, min_count=0).as_py():
-        rows = rows.filter(keep)
+        keep &= rows.column("Oe").to_numpy() == FOREVER
+    if not keep.all():
+        rows = rows.filter(pa.array(keep))
     columns = {name: rows.column(name) for name in _TABLE if name not in _MADE} | _payload(layout, rows)
     columns |= _contributors(layout, rows) | _level(layout, level, rows.num_rows)
     return _fitted(layout, columns, rows.num_rows)
 
 
-def _are_inserts(rows: pa.RecordBatch) -> pa.BooleanArray:
+def _are_inserts(rows: pa.RecordBatch) -> NDArray[np.bool_]:
     """By the numbers in the dictionary: there are few kinds and many rows."""
     kinds = rows.column("change")
-    numbers = [number for number, kind in enumerate(kinds.dictionary.to_pylist()) if kind == "insert"]
-    return pc.is_in(kinds.indices, pa.array(numbers, kinds.indices.type))
+    inserts = np.array([kind == "insert" for kind in kinds.dictionary.to_pylist()], np.bool_)
+    found: NDArray[np.bool_] = inserts[kinds.indices.to_numpy()]
+    return found
 
 
 def _level(layout: Layout, name: str, count: int) -> dict[str, Any]:
@@ -206,7 +207,7 @@ def _contributors(layout: Layout, rows: pa.RecordBatch) -> dict[str, Any]:
 def _syncs(rows: pa.RecordBatch) -> Rows:
     """Sync, or where a retraction does not tell which end it moves, an instant that is not before it.  Reading: R7."""
     os, oe, ve = (rows.column(name).to_numpy() for name in ("Os", "Oe", "Ve"))
-    inserts = _are_inserts(rows).to_numpy(zero_copy_only=False)
+    inserts = _are_inserts(rows)
     ends = np.where(oe == FOREVER, np.maximum(os, ve), np.where(ve == FOREVER, oe, np.maximum(oe, ve)))
     syncs: Rows = np.where(inserts | (oe <= os), os, ends)
     return syncs
@@ -255,9 +256,7 @@ def _fitted(layout: Layout, columns: dict[str, Any], count: int) -> pa.RecordBat
 
 def _cast(layout: Layout, field: pa.Field, column: Any) -> Any:
     if layout.instants and field.name in _CLOCKS:
-        if field.name in _ENDS:
-            column = pc.if_else(pc.equal(column, FOREVER), pa.scalar(None, pa.int64()), column)
-        return column.cast(field.type)
+        return _finite(column).cast(field.type) if field.name in _ENDS else column.cast(field.type)
     if column.type == field.type:
         return column
     if pa.types.is_null(column.type):
@@ -265,3 +264,11 @@ def _cast(layout: Layout, field: pa.Field, column: Any) -> Any:
     if pa.types.is_integer(column.type) and (pa.types.is_timestamp(field.type) or pa.types.is_duration(field.type)):
         return column.cast(pa.int64()).cast(field.type)
     return column.cast(field.type)
+
+
+def _finite(times: pa.Int64Array) -> pa.Int64Array:
+    """With NULL for "for ever": often in all rows, or in none."""
+    endless = times.to_numpy() == FOREVER
+    if endless.all():
+        return pa.nulls(len(times), pa.int64())
+    return pc.if_else(pa.array(endless), pa.scalar(None, pa.int64()), times) if endless.any() else times

@@ -90,7 +90,7 @@ class PackFiles:
             if part in _TIMES:
                 columns[part] = self._micros(given[at], self._form.types[at])
             elif part != "type":
-                columns[part] = given[at]
+                columns[part] = _plain(given[at])
         if time is not None:
             columns["cedr"] = pa.array(np.full(count, time))
         if layout.buckets > 1:
@@ -98,7 +98,7 @@ class PackFiles:
             columns["bucket"] = pa.array(buckets_of(by, layout.buckets))
         slots = {slot: name for of in layout.types for name, slot in of.slots.items()}
         for slot in sorted(slots):
-            columns[slot] = given[slots[slot]]
+            columns[slot] = _plain(given[slots[slot]])
         return pa.RecordBatch.from_pydict(columns)
 
     def _codes(self, column: Any) -> tuple[Any, Any]:
@@ -127,6 +127,11 @@ class PackFiles:
         if of == "date":
             return pc.multiply(column.cast(pa.int32()).cast(pa.int64()), 86_400_000_000)
         return column.cast(pa.int64())
+
+
+def _plain(column: Any) -> Any:
+    """A column in its own type: that of the types of events may be something else as well."""
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 def _refusal(found: Misread) -> StreamError:

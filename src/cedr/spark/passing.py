@@ -65,12 +65,12 @@ def hand(connection: Connection, thing: Any) -> None:
     columns = [buffer.raw() for buffer in buffers]
     sizes = [column.nbytes for column in columns]
     if not SHARES or sum(sizes) < LEAST:
-        connection.send((pickle.dumps(thing, 5), None))
+        connection.send((told, [column.tobytes() for column in columns], []))
         return
     file = os.memfd_create("cedr")
     try:
         _write(file, columns)
-        connection.send((told, sizes))
+        connection.send((told, None, sizes))
         send_handle(connection, file, 0)
     finally:
         os.close(file)
@@ -78,9 +78,9 @@ def hand(connection: Connection, thing: Any) -> None:
 
 def take(connection: Connection) -> Any:
     """What was handed over."""
-    told, sizes = connection.recv()
-    if sizes is None:
-        return pickle.loads(told)
+    told, columns, sizes = connection.recv()
+    if columns is not None:
+        return pickle.loads(told, buffers=columns)
     file = recv_handle(connection)
     try:
         shared = memoryview(mmap.mmap(file, sum(map(_room, sizes)), prot=mmap.PROT_READ))

@@ -17,6 +17,7 @@ import pyarrow.csv as pa_csv
 
 from cedr.spark.formats import values
 from cedr.spark.formats.lines import Columns, Part, Typed, blocks
+from cedr.spark.formats.plain_csv import PlainCsv
 
 _LINE_END, _RETURN, _QUOTE = b'\n\r"'
 _BOOLEANS: Final = {"true": True, "false": False}
@@ -25,12 +26,17 @@ _TIMES: Final = ("timestamp", "timestamp_ntz", "date")
 
 
 class CsvLines(Typed):
-    """Reads some columns; ``names`` are those of the file, in order."""
+    """Reads some columns; ``names`` are those of the file, in order; ``coded`` may be given as a dictionary."""
 
     place = "column"
 
     def __init__(
-        self, types: Mapping[str, str], arrow: Mapping[str, pa.DataType], names: Sequence[str], form: tuple[str, str]
+        self,
+        types: Mapping[str, str],
+        arrow: Mapping[str, pa.DataType],
+        names: Sequence[str],
+        form: tuple[str, str],
+        coded: str | None = None,
     ) -> None:
         separator, zone = form
         super().__init__(types, arrow, zone)
@@ -45,6 +51,8 @@ class CsvLines(Typed):
         self._plain = self._converted(written | {name: pa.string() for name, of in types.items() if of in _TIMES})
         self._iso = True
         """Whether times have been as Arrow reads them so far."""
+        self._plain_lines = PlainCsv.fitting(types, written, names, separator, coded)
+        """None where lines are not plain."""
 
     def _converted(self, types: Mapping[str, pa.DataType]) -> pa_csv.ConvertOptions:
         return pa_csv.ConvertOptions(
@@ -60,6 +68,13 @@ class CsvLines(Typed):
 
     def together(self, lines: bytes) -> Columns:
         """Many lines.  Raises ``ValueError`` if one is not what it should be, or could be read otherwise than alone."""
+        plain = None if self._plain_lines is None else self._plain_lines.read(lines)
+        if plain is None:
+            plain = self._by_arrow(lines)
+            self._plain_lines = None
+        return {name: self._fitted(plain[name], of) for name, of in self._types.items()}
+
+    def _by_arrow(self, lines: bytes) -> Columns:
         quoted = b'"' in lines
         if quoted and not _closed(lines, self._separator):
             raise ValueError
@@ -75,7 +90,7 @@ class CsvLines(Typed):
         if count is not None and found.num_rows != count:
             raise ValueError
         whole = found.combine_chunks()
-        return {name: self._fitted(values.joined(whole.column(name)), of) for name, of in self._types.items()}
+        return {name: values.joined(whole.column(name)) for name in self._types}
 
     def _read(self, lines: bytes, how: pa_csv.ConvertOptions) -> Any:
         options = pa_csv.ReadOptions(column_names=self._names, use_threads=False, block_size=max(len(lines), 1) + 1)

@@ -69,7 +69,7 @@ class Reader:
                 if given.part == 0:  # the others would say the same
                     yield damaged(given.path, error)
                 return
-        own = CsvLines(self._types, self._arrow, names, (form.separator, form.zone))
+        own = CsvLines(self._types, self._arrow, names, (form.separator, form.zone), self._required[0])
         yield from lines.read(given, own, first)
 
     def _check(self, names: list[str]) -> None:

@@ -1,0 +1,252 @@
+"""A compiled loop over lines of CSV in which nothing is quoted: values as they are written most often, and no others.
+
+Whatever it does not know for certain it leaves to others, who know more ways to write a value.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from cedr.runtime.jit import inlined, kernel
+
+Bytes = npt.NDArray[np.uint8]
+Cells = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+Small = npt.NDArray[np.int32]
+Places = npt.NDArray[np.uint64]
+
+SKIPPED, TEXT, CODE, WHOLE, REAL, TIME, DAY = range(7)
+"""How a column is read; as a code where it has few different texts."""
+MOST_CODES: Final = 64
+STRANGE: Final = np.uint64(2**64 - 1)
+"""Where something stands that is left to others."""
+
+_LINE_END, _RETURN, _QUOTE = np.uint8(10), np.uint8(13), np.uint8(34)
+_ZERO, _NINE = np.uint8(48), np.uint8(57)
+_MINUS, _POINT, _COLON, _SPACE, _T = np.uint8(45), np.uint8(46), np.uint8(58), np.uint8(32), np.uint8(84)
+_ASCII, _BYTE = np.uint8(127), np.uint8(255)
+_NONE, _ONE = np.uint64(0), np.uint64(1)
+_DIGITS: Final = np.uint64(18)
+"""A whole number of so many has room in 64 bits."""
+_EXACT: Final = np.uint64(16)
+"""A number of so many bytes is whole, or a quotient of two numbers that are exact: it is rounded once."""
+_TENS: Final = np.array([10.0**power for power in range(16)])
+_DAYS: Final = np.array([0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], np.int64)
+_DATE: Final = np.uint64(10)
+_CLOCK: Final = np.uint64(9)
+"""Bytes of what follows a date, but for a fraction."""
+_DAY: Final = 86_400
+_SECOND: Final = 1_000_000
+
+# Of a value a kernel gives the place behind it, or ``STRANGE``, and what it is.  Places are without a sign: so no loop
+# asks whether they count from the end.
+
+
+@inlined
+def is_digit(byte: Any) -> Any:
+    """Whether it is one of ten."""
+    return _ZERO <= byte <= _NINE
+
+
+@inlined
+def digit(byte: Any) -> Any:
+    """Its number."""
+    return np.int64(byte) - 48
+
+
+@kernel
+def pair(data: Bytes, at: Any) -> Any:
+    """A number of two digits; below zero where they are none."""
+    if not (is_digit(data[at]) and is_digit(data[at + _ONE])):
+        return -1000
+    return digit(data[at]) * 10 + digit(data[at + _ONE])
+
+
+@kernel
+def day(data: Bytes, at: Any) -> Any:
+    """Where a date like ``2026-01-31`` stands, and its days since the epoch."""
+    year = pair(data, at) * 100 + pair(data, at + np.uint64(2))
+    month, number = pair(data, at + np.uint64(5)), pair(data, at + np.uint64(8))
+    if year < 1 or data[at + np.uint64(4)] != _MINUS or data[at + np.uint64(7)] != _MINUS or not 1 <= month <= 12:
+        return STRANGE, 0
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    if not 1 <= number <= _DAYS[month] + (1 if leap and month == 2 else 0):
+        return STRANGE, 0
+    years = year - (1 if month <= 2 else 0)  # they begin with March
+    since = (153 * ((month + 9) % 12) + 2) // 5 + number - 1
+    return at, years * 365 + years // 4 - years // 100 + years // 400 + since - 719_468
+
+
+@kernel
+def clock(data: Bytes, at: Any) -> Any:
+    """Seconds since midnight of a time like ``23:59:59``; below zero where it is none."""
+    hour, minute, second = pair(data, at), pair(data, at + np.uint64(3)), pair(data, at + np.uint64(6))
+    if data[at + np.uint64(2)] != _COLON or data[at + np.uint64(5)] != _COLON:
+        return -1
+    if not (0 <= hour <= 23 and 0 <= minute <= 59 and 0 <= second <= 59):
+        return -1
+    return hour * 3600 + minute * 60 + second
+
+
+@kernel
+def instant(data: Bytes, at: Any, date: int) -> Any:
+    """Microseconds since the epoch of a time like `` 23:59:59.123`` on a day."""
+    seconds = clock(data, at + _ONE)
+    if seconds < 0 or (data[at] != _SPACE and data[at] != _T):
+        return STRANGE, 0
+    at += _CLOCK
+    micros, step = 0, _SECOND
+    if data[at] == _POINT:
+        at += _ONE
+        while is_digit(data[at]) and step > 1:
+            step //= 10
+            micros += digit(data[at]) * step
+            at += _ONE
+        if step == _SECOND:
+            return STRANGE, 0
+    return at, (date * _DAY + seconds) * _SECOND + micros
+
+
+@kernel
+def whole(data: Bytes, at: Any) -> Any:
+    """A number without a fraction."""
+    negative = data[at] == _MINUS
+    if negative:
+        at += _ONE
+    begin, value = at, 0
+    while is_digit(data[at]) and at - begin < _DIGITS:
+        value = value * 10 + digit(data[at])
+        at += _ONE
+    return at if at > begin else STRANGE, -value if negative else value
+
+
+@kernel
+def real(data: Bytes, at: Any) -> Any:
+    """A number, perhaps with a fraction, of few enough digits."""
+    negative = data[at] == _MINUS
+    if negative:
+        at += _ONE
+    begin, value = at, 0
+    while is_digit(data[at]) and at - begin <= _EXACT:
+        value = value * 10 + digit(data[at])
+        at += _ONE
+    point = at
+    if at == begin:
+        return STRANGE, 0.0
+    if data[at] == _POINT:
+        at += _ONE
+        while is_digit(data[at]) and at - begin <= _EXACT:
+            value = value * 10 + digit(data[at])
+            at += _ONE
+        if at == point + _ONE:
+            return STRANGE, 0.0
+    if at - begin > _EXACT:
+        return STRANGE, 0.0
+    found = np.float64(value)
+    if at > point:
+        found /= _TENS[at - point - _ONE]
+    return at, -found if negative else found
+
+
+@kernel
+def same(data: Bytes, first: Any, second: Any, size: Any) -> bool:
+    """Whether at two places there are the same bytes."""
+    for step in range(size):
+        if data[first + step] != data[second + step]:
+            return False
+    return True
+
+
+@kernel
+def text(data: Bytes, at: Any, separator: Any, letters: Any) -> Any:
+    """The place behind a text that could not be read otherwise; letters are below some number."""
+    while data[at] != separator and data[at] != _LINE_END:
+        if data[at] == _QUOTE or data[at] == _RETURN or data[at] > letters:
+            return STRANGE
+        at += _ONE
+    return at
+
+
+@kernel
+def code(data: Bytes, first: Any, size: Any, codes: Places, count: int) -> int:
+    """The number of a text among those that there were; their count where it is new, and then it is one of them."""
+    for number in range(count):
+        if codes[1, number] == size and same(data, codes[0, number], first, size):
+            return number
+    if count < MOST_CODES:
+        codes[0, count], codes[1, count] = first, size
+    return count
+
+
+@kernel
+def time(data: Bytes, at: Any, kind: int, seen: Any, date: int) -> Any:
+    """A day, or an instant, and the day that was read last, and where: times follow each other closely."""
+    if at + _DATE + (_NONE if kind == DAY else _CLOCK) >= np.uint64(len(data)):
+        return STRANGE, 0, seen, date
+    if seen == STRANGE or not same(data, seen, at, _DATE):
+        seen, date = day(data, at)
+        if seen == STRANGE:
+            return STRANGE, 0, seen, date
+    if kind == DAY:
+        return at + _DATE, date, seen, date
+    at, micros = instant(data, at + _DATE, date)
+    return at, micros, seen, date
+
+
+@kernel
+def parsed(
+    data: Bytes, separator: Any, kinds: Small, slots: Small, cells: Cells, reals: Reals, sizes: Small, codes: Places
+) -> Any:
+    """How many rows there are in lines, and how many codes; below zero where something is left to others.
+
+    What is in them is written to the slots of their columns: numbers, where texts begin and their sizes, of which -1 is
+    that of nothing.  The last byte is the end of a line.  ``reals`` are the bytes of ``cells``.
+    """
+    at, row, known, last = _NONE, 0, 0, len(kinds) - 1
+    seen, date = STRANGE, 0
+    while at < np.uint64(len(data)):
+        if data[at] == _LINE_END:
+            at += _ONE
+            continue
+        for column in range(len(kinds)):
+            kind, slot, first = kinds[column], slots[column], at
+            if kind == SKIPPED:
+                at = text(data, at, separator, _BYTE)
+            elif data[at] == separator or data[at] == _LINE_END:
+                sizes[slot, row], cells[slot, row] = -1, 0
+            elif kind == WHOLE:
+                at, cells[slot, row] = whole(data, at)
+            elif kind == REAL:
+                at, reals[slot, row] = real(data, at)
+            elif kind == TEXT:
+                at = text(data, at, separator, _ASCII)
+                sizes[slot, row], cells[slot, row] = np.int64(at - first), np.int64(first)
+            elif kind == CODE:
+                at = text(data, at, separator, _ASCII)
+                number = MOST_CODES if at == STRANGE else code(data, first, at - first, codes, known)
+                at = STRANGE if number == MOST_CODES else at
+                known, cells[slot, row] = max(known, number + 1), number
+            else:
+                at, cells[slot, row], seen, date = time(data, at, kind, seen, date)
+            if at == STRANGE or data[at] != (_LINE_END if column == last else separator):
+                return -1, 0
+            at += _ONE
+        row += 1
+    return row, known
+
+
+@kernel
+def put_together(data: Bytes, starts: Cells, sizes: Small, offsets: Small, out: Bytes) -> int:
+    """Copies texts one behind the other, where each begins goes to ``offsets``; the bytes of all of them."""
+    at = 0
+    for row in range(len(starts)):
+        offsets[row] = at
+        first = starts[row]
+        for step in range(sizes[row]):
+            out[at + step] = data[first + step]
+        at += max(sizes[row], 0)
+    offsets[len(starts)] = at
+    return at
