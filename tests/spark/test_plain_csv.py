@@ -105,15 +105,15 @@ def test_usual_values_are_plain(rows: list[tuple[str, ...]]) -> None:
     assert plain("\n".join(map(",".join, usual)).encode()) is not None
 
 
-@pytest.mark.parametrize("value", ODD)
 @pytest.mark.parametrize("name", ["n", "small", "f", "ts", "d"])
-def test_what_is_odd_is_read_as_arrow_reads_it_or_not_at_all(value: str, name: str) -> None:
-    line = ",".join(value if name == other else "" for other in TYPES).encode()
-    found = plain(line + b"\n")
-    if found is not None and line.strip(b","):
-        expected = by_arrow(line)
-        assert expected is not None
-        assert found[name].equals(expected[name])
+def test_what_is_odd_is_read_as_arrow_reads_it_or_not_at_all(name: str) -> None:
+    for value in ODD:
+        line = ",".join(value if name == other else "" for other in TYPES).encode()
+        found = plain(line + b"\n")
+        if found is not None and line.strip(b","):
+            expected = by_arrow(line)
+            assert expected is not None, value
+            assert found[name].equals(expected[name]), value
 
 
 def test_columns_that_are_not_asked_for_or_not_there() -> None:
