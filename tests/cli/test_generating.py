@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -22,6 +20,7 @@ from cedr.evaluation.run import evaluate
 from cedr.model.event import Event
 from cedr.model.time import FOREVER
 from cedr.semantics.evaluate import latest
+from tests.terminal import on_terminal
 
 QUERY = """
 EVENT Alert
@@ -188,18 +187,8 @@ def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
 
 
 def test_long_work_shows_a_bar_on_a_terminal(folder: Path) -> None:
-    leader, follower = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
     command = [sys.executable, "-m", "cedr.cli.main", "generate", "m.parquet", "--events", "600000"]
-    with subprocess.Popen(command, cwd=folder, stderr=follower, env=environment) as process:
-        os.close(follower)
-        printed = b""
-        try:
-            while part := os.read(leader, 4096):
-                printed += part
-        except OSError:  # Linux says so when the other side is closed
-            pass
-        assert process.wait(timeout=120) == 0
-    os.close(leader)
-    assert b"generating" in printed
-    assert b"600,000 events" in printed
+    status, printed = on_terminal(command, folder, columns=80)
+    assert status == 0
+    assert "generating" in printed
+    assert "600,000 events" in printed

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.terminal import on_terminal
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 HEAVY = ("cedr.semantics", "cedr.testing", "cedr.connect.messages", "hypothesis", "rich", "numpy", "pyspark")
@@ -99,24 +100,7 @@ def test_symbols_survive_any_locale(locale: str) -> None:
     ids=lambda command: command[0],
 )
 def test_a_terminal_gets_a_drawn_table(command: list[str]) -> None:
-    leader, follower = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
-    environment.pop("NO_COLOR", None)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cedr.cli.main", *command],
-        cwd=EXAMPLES,
-        stdout=follower,
-        stderr=follower,
-        env=environment,
-    )
-    os.close(follower)
-    printed = b""
-    try:
-        while part := os.read(leader, 4096):
-            printed += part
-    except OSError:  # Linux says so when the other side is closed
-        pass
-    os.close(leader)
-    assert process.wait(timeout=120) == 0
-    assert "───" in printed.decode()
-    assert "\x1b[31m" in printed.decode()  # a retraction is red
+    status, printed = on_terminal([sys.executable, "-m", "cedr.cli.main", *command], EXAMPLES)
+    assert status == 0
+    assert "───" in printed
+    assert "\x1b[31m" in printed  # a retraction is red

@@ -5,7 +5,7 @@ Paper: Section 3.3.2, "Negation".  Readings: R15, R16, R36.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,8 +18,9 @@ from cedr.runtime.inputs import Input
 from cedr.runtime.instances import Asked, Shape
 from cedr.runtime.negation import Negation
 from cedr.runtime.relation import Hop, Reach
-from cedr.runtime.table import NONE, Delta, Rows, renumbered
+from cedr.runtime.table import Delta, Rows
 from cedr.runtime.times import earlier, later, until
+from cedr.runtime.waiting import Waiting
 
 _CHUNK = 1024
 
@@ -42,7 +43,7 @@ class _Scoped(Negation):
         return (self.positive,)
 
 
-class Unless(_Scoped):
+class Unless(Waiting, _Scoped):
     """``UNLESS(E1, E2, w)``.  Paper: Section 3.3.2.  Reading: R15."""
 
     def __init__(self, node: logical.Unless, inputs: Sequence[Input], conjuncts: Conjuncts) -> None:
@@ -54,7 +55,7 @@ class Unless(_Scoped):
         if self.endless:
             self.affects = [window._replace(after=FOREVER) for window in self.affects]
             self.reach = scope(node) or 0
-        self._pending: Rows = NONE
+        self.awaiting = self.positive
 
     def scope_of(self, rows: Rows) -> tuple[Rows, Rows]:
         """``e1.Vs < e2.Vs < e1.Vs + w``."""
@@ -70,11 +71,6 @@ class Unless(_Scoped):
         """Take in changes, and note which first operands wait for a decision."""
         self._pending = np.concatenate([self._pending, deltas[0].added])
         return super().update(deltas)
-
-    def let_go(self, line: Time) -> None:
-        """Nothing waits for a decision that bears on nothing."""
-        super().let_go(line)
-        self._pending = self._pending[self.kept.table.vs.view[self._pending] > line]
 
     def undecided(self, known: Time) -> Time | None:
         """The smallest Sync of an e1 with ``e1.Vs + w > g + 1`` that no e2 known up to g has cancelled.
@@ -105,26 +101,6 @@ class Unless(_Scoped):
         at = np.unique(np.stack([groups, times], axis=1), axis=0)
         found = self._evaluate(Intervals(at[:, 0].copy(), at[:, 1].copy(), at[:, 1].copy()), known)
         return found.references[0]
-
-    def _smooth(self, rows: Rows) -> np.ndarray:
-        """Whether what is known of some rows stays so: their groups hold no revisions."""
-        rough = self._rough(self.inputs[0].groups(rows))
-        return np.ones(len(rows), dtype=np.bool_) if rough is None else ~rough
-
-    def free_of(self, sources: Collection[int]) -> bool:
-        """What waits for a decision is held too."""
-        waits = len(self._pending) and id(self.kept.table) not in sources
-        return not waits and super().free_of(sources)
-
-    def holds(self, part: int) -> Rows:
-        """What waits for a decision is held too."""
-        held = super().holds(part)
-        return np.concatenate([held, self._pending]) if part == self.positive else held
-
-    def renumber(self, inputs: Sequence[Rows | None], own: Rows | None, groups: Mapping[object, Rows]) -> None:
-        """Rows and groups got other numbers."""
-        super().renumber(inputs, own, groups)
-        self._pending = renumbered(self._pending, inputs[0])
 
 
 class UnlessNth(_Scoped):

@@ -7,7 +7,7 @@ a pair is one row, not one in each of two operators.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,8 +25,9 @@ from cedr.runtime.pair_kernels import none_within
 from cedr.runtime.relation import Reach, Relation
 from cedr.runtime.segments import Sorted
 from cedr.runtime.sequence import Sequence as SequenceOperator
-from cedr.runtime.table import NONE, Delta, Header, Mask, Rows, renumbered
+from cedr.runtime.table import NONE, Delta, Header, Mask, Rows
 from cedr.runtime.times import later, until
+from cedr.runtime.waiting import Waiting
 
 _CHUNK = 16
 """So many rows are looked at first: as a rule one of them waits."""
@@ -48,8 +49,13 @@ def keys_of(node: logical.Node) -> tuple[Side, ...] | None:
     return None if left or own.sides[0] not in of_pair.sides else (*of_pair.sides, own.sides[1])
 
 
-class UnlessSequence(SequenceOperator):
-    """``UNLESS(SEQUENCE(E1, E2, w1), E3, w)``.  Paper: Section 3.3.2.  Readings: R11, R15."""
+class UnlessSequence(Waiting, SequenceOperator):
+    """``UNLESS(SEQUENCE(E1, E2, w1), E3, w)``.  Paper: Section 3.3.2.  Readings: R11, R15.
+
+    Rows of the last parameter wait, whose pairs may be cancelled.
+    """
+
+    awaiting = _LAST
 
     def __init__(self, node: logical.Unless, inputs: Sequence[Input], conjuncts: Conjuncts) -> None:
         assert isinstance(node.first, logical.Sequence)
@@ -64,8 +70,6 @@ class UnlessSequence(SequenceOperator):
         self.relation = Relation(
             self.table, node.place, self.relation.variables, (), (), (Reach((), pairs),), self.relation.ordered
         )
-        self._pending: Rows = NONE
-        """Rows of the last parameter whose pairs may wait for a decision."""
         self._told: dict[int, tuple[Time, Time]] = {}
         """Of rows with revisions: Os and Oe of the pair."""
 
@@ -179,17 +183,12 @@ class UnlessSequence(SequenceOperator):
 
     # -- guarantees ---------------------------------------------------------------------------------------------------
 
-    def let_go(self, line: Time) -> None:
-        """Nothing waits for a decision that bears on nothing."""
-        super().let_go(line)
-        self._pending = self._pending[self.parameters.times(_LAST, self._pending) > line]
-
     def undecided(self, known: Time) -> Time | None:
         """The smallest Sync of a pair with ``Vs + w > g + 1`` that nothing known up to g has cancelled.
 
         Reading: R36.  Looked for in the order of Vs; what is found decided is not looked at again.
         """
-        times = self.parameters.times(_LAST, self._pending)
+        times = self._when(self._pending)
         waits = later(times, self._calm) > plus(known, 1)
         self._pending, times = self._pending[waits], times[waits]
         heard = np.flatnonzero(times <= known)
@@ -215,22 +214,7 @@ class UnlessSequence(SequenceOperator):
             syncs[rough], _ = self._believed_pairs([column[rough] for column in found.references], known)
         return found.references[_LAST], syncs
 
-    def _smooth(self, rows: Rows) -> Mask:
-        """Whether what is known of some rows stays so: their groups hold no revisions."""
-        rough = self._rough(self.inputs[_LAST].groups(rows))
-        return np.ones(len(rows), dtype=np.bool_) if rough is None else ~rough
-
     # -- rows held ----------------------------------------------------------------------------------------------------
-
-    def free_of(self, sources: Collection[int]) -> bool:
-        """What waits for a decision is held too."""
-        waits = len(self._pending) and id(self.inputs[_LAST].relation.table) not in sources
-        return not waits and super().free_of(sources)
-
-    def holds(self, part: int) -> Rows:
-        """What waits for a decision is held too."""
-        held = super().holds(part)
-        return np.concatenate([held, self._pending]) if part == _LAST else held
 
     def clear(self) -> None:
         """The rows of the table are gone."""
@@ -239,7 +223,6 @@ class UnlessSequence(SequenceOperator):
     def renumber(self, inputs: Sequence[Rows | None], own: Rows | None, groups: Mapping[object, Rows]) -> None:
         """Rows and groups got other numbers."""
         super().renumber(inputs, own, groups)
-        self._pending = renumbered(self._pending, inputs[_LAST])
         if own is not None:
             moved = ((int(own[row]), told) for row, told in self._told.items())
             self._told = {row: told for row, told in moved if row >= 0}

@@ -5,8 +5,6 @@ Paper: Section 3.1, Section 5, Definitions 3 to 5.
 
 from __future__ import annotations
 
-import os
-import pty
 import re
 import subprocess
 import sys
@@ -15,6 +13,7 @@ import pytest
 
 from tests.docs.console import commands, matches
 from tests.docs.pages import ROOT, blocks
+from tests.terminal import on_terminal
 
 FEW = ("--events", "400", "--machines", "40", "--files", "4", "--seed", "15")
 LYING = """
@@ -70,21 +69,8 @@ def test_a_few_events_are_said_at_three_levels_that_agree() -> None:
 
 @pytest.mark.slow
 def test_a_row_that_is_missing_is_found_and_ends_in_status_1_on_a_terminal() -> None:
-    leader, follower = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120", "LINES": "40"}
-    environment.pop("NO_COLOR", None)
-    command = [sys.executable, "-c", LYING, "demo", *FEW]
-    process = subprocess.Popen(command, stdout=follower, stderr=follower, env=environment)
-    os.close(follower)
-    printed = b""
-    try:
-        while part := os.read(leader, 4096):
-            printed += part
-    except OSError:  # Linux says so when the other side is closed
-        pass
-    os.close(leader)
-    assert process.wait() == 1
-    shown = printed.decode()
+    status, shown = on_terminal([sys.executable, "-c", LYING, "demo", *FEW])
+    assert status == 1
     assert "starting Spark" in shown
     assert "file 6 of 6" in shown
     assert "\x1b[31m- M" in shown  # a retraction is red
