@@ -72,9 +72,9 @@ def plain(lines: bytes, coded: str | None = "kind", names: list[str] | None = No
     return reader.read(lines)
 
 
-@given(LINES, st.booleans(), st.sampled_from([None, "kind", "s", "n"]))
-def test_what_is_read_is_what_arrow_reads(lines: list[str], ends: bool, coded: str | None) -> None:
-    data = ("\n".join(lines) + ("\n" if ends else "")).encode()
+@given(LINES, st.sampled_from(["\n", "\r\n"]), st.booleans(), st.sampled_from([None, "kind", "s", "n"]))
+def test_what_is_read_is_what_arrow_reads(lines: list[str], end: str, last: bool, coded: str | None) -> None:
+    data = (end.join(lines) + (end if last else "")).encode()
     found = plain(data, coded)
     if found is None:
         return
@@ -98,11 +98,11 @@ def test_fractions_are_rounded_once(texts: list[str]) -> None:
     assert plain(lines)["f"].to_pylist() == [float(text) for text in texts]
 
 
-@given(st.lists(st.tuples(*USUAL.values()), min_size=1, max_size=4))
-def test_usual_values_are_plain(rows: list[tuple[str, ...]]) -> None:
+@given(st.lists(st.tuples(*USUAL.values()), min_size=1, max_size=4), st.sampled_from(["\n", "\r\n"]))
+def test_usual_values_are_plain(rows: list[tuple[str, ...]], end: str) -> None:
     """Otherwise nothing would be gained; but for letters beyond ASCII, and numbers of very many digits."""
     usual = [(kind, n[:18], "7", f"{float(f) % 1e6:.3f}", ts, d, s) for kind, n, _, f, ts, d, s in rows if s.isascii()]
-    assert plain("\n".join(map(",".join, usual)).encode()) is not None
+    assert plain(end.join(map(",".join, usual)).encode()) is not None
 
 
 @pytest.mark.parametrize("name", ["n", "small", "f", "ts", "d"])
@@ -134,7 +134,9 @@ def test_a_column_of_many_texts_is_no_dictionary(count: int) -> None:
     assert plain(lines, coded=None)["kind"].to_pylist() == [f"K{number % count}" for number in range(3 * count)]
 
 
-@pytest.mark.parametrize("line", [b"A,1", b"A,1,,,,,,x", b"A,1,,,,,x\r", b"A,,,,2026-01-01 00:00:0", b"A,,,,,2026-01-"])
+@pytest.mark.parametrize(
+    "line", [b"A,1", b"A,1,,,,,,x", b"A,1,,,,,x\ry", b"\rA,1,,,,,", b"A,,,,2026-01-01 00:00:0", b"A,,,,,2026-01-"]
+)
 def test_lines_that_are_too_short_or_too_long_are_left_to_others(line: bytes) -> None:
     assert plain(line) is None
     assert plain(b"A,1,,,,,\n" + line + b"\nA,1,,,,,\n") is None

@@ -52,6 +52,12 @@ def is_digit(byte: Any) -> Any:
 
 
 @inlined
+def ends(byte: Any) -> Any:
+    """Whether a line may end with it."""
+    return byte in (_LINE_END, _RETURN)
+
+
+@inlined
 def digit(byte: Any) -> Any:
     """Its number."""
     return np.int64(byte) - 48
@@ -162,9 +168,9 @@ def same(data: Bytes, first: Any, second: Any, size: Any) -> bool:
 
 @kernel
 def text(data: Bytes, at: Any, separator: Any, letters: Any) -> Any:
-    """The place behind a text that could not be read otherwise; letters are below some number."""
-    while data[at] != separator and data[at] != _LINE_END:
-        if data[at] == _QUOTE or data[at] == _RETURN or data[at] > letters:
+    """The place behind a text without quotes, of letters up to some number."""
+    while data[at] != separator and not ends(data[at]):
+        if data[at] == _QUOTE or data[at] > letters:
             return STRANGE
         at += _ONE
     return at
@@ -208,14 +214,14 @@ def parsed(
     at, row, known, last = _NONE, 0, 0, len(kinds) - 1
     seen, date = STRANGE, 0
     while at < np.uint64(len(data)):
-        if data[at] == _LINE_END:
+        if data[at] == _LINE_END or (data[at] == _RETURN and data[at + _ONE] == _LINE_END):
             at += _ONE
             continue
         for column in range(len(kinds)):
             kind, slot, first = kinds[column], slots[column], at
             if kind == SKIPPED:
                 at = text(data, at, separator, _BYTE)
-            elif data[at] == separator or data[at] == _LINE_END:
+            elif data[at] == separator or ends(data[at]):
                 sizes[slot, row], cells[slot, row] = -1, 0
             elif kind == WHOLE:
                 at, cells[slot, row] = whole(data, at)
@@ -231,6 +237,8 @@ def parsed(
                 known, cells[slot, row] = max(known, number + 1), number
             else:
                 at, cells[slot, row], seen, date = time(data, at, kind, seen, date)
+            if at != STRANGE and column == last and data[at] == _RETURN:
+                at += _ONE
             if at == STRANGE or data[at] != (_LINE_END if column == last else separator):
                 return -1, 0
             at += _ONE
