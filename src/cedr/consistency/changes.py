@@ -180,9 +180,9 @@ class Changes:
             "id": lambda: names.ids(contributors=wants_all),
             "said": lambda: pa.array(spoken.said),
             "Vs": lambda: pa.array(times.vs),
-            "Ve": lambda: pa.array(times.ends[1]),
+            "Ve": lambda: pa.array(times.ve),
             "Os": lambda: pa.array(times.os),
-            "Oe": lambda: pa.array(times.ends[0]),
+            "Oe": lambda: pa.array(times.oe),
             "Cs": lambda: pa.array(np.full(n, self.cedr_time) if self.retractions else spoken.said),
             "Rt": lambda: pa.array(times.rt),
             "contributors": names.contributors,
@@ -224,18 +224,30 @@ class _Times:
         return self.vs if self._header.rt is self._header.vs else _own(self._header.rt)
 
     @cached_property
-    def ends(self) -> tuple[Rows, Rows]:
-        """Oe and Ve of rows after each change; a row that is removed ends where it began."""
-        spoken, ve = self._spoken, _own(self._header.ve)
-        if spoken.insert.all():
-            return np.ascontiguousarray(spoken.oe), ve
-        back = np.flatnonzero(~spoken.insert)
+    def oe(self) -> Rows:
+        """After each change; a row that is removed ends where it began."""
+        spoken, back = self._spoken, self._back
+        if not len(back):
+            return np.ascontiguousarray(spoken.oe)
         oe, of = spoken.oe.copy(), spoken.oe[back]
-        new_oe, new_ve = spoken.new_oe[back], spoken.new_ve[back]
-        removed = (new_oe == KEPT) & (new_ve == KEPT)
+        new_oe = spoken.new_oe[back]
+        removed = (new_oe == KEPT) & (spoken.new_ve[back] == KEPT)
         oe[back] = np.where(removed, self.os[back], np.where(new_oe == KEPT, of, new_oe))
-        ve[back] = np.where(new_ve == KEPT, ve[back], new_ve)
-        return oe, ve
+        return oe
+
+    @cached_property
+    def ve(self) -> Rows:
+        """After each change."""
+        ve, back = _own(self._header.ve), self._back
+        if len(back):
+            new_ve = self._spoken.new_ve[back]
+            ve[back] = np.where(new_ve == KEPT, ve[back], new_ve)
+        return ve
+
+    @cached_property
+    def _back(self) -> Rows:
+        """Which are retractions."""
+        return np.flatnonzero(~self._spoken.insert)
 
 
 def _values(rows: Sequence[Mapping[str, object]], field: pa.Field) -> pa.Array:

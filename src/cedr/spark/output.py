@@ -119,7 +119,7 @@ def header_read(layout: Layout) -> frozenset[str]:
     needed = {name for name in (*_STREAM, *_TABLE) if name in layout.schema.names}
     needed |= {part for name, parts in _MADE_OF.items() if name in layout.schema.names for part in parts}
     if not layout.changes:
-        needed |= {"change", "Oe", "Vs"}
+        needed |= {"change", "Oe"} if layout.slices is None else {"change", "Oe", "Vs"}
     return frozenset(needed)
 
 
@@ -161,8 +161,7 @@ def _as_table(layout: Layout, rows: pa.RecordBatch, level: str, own: tuple[Time,
 def _are_inserts(rows: pa.RecordBatch) -> NDArray[np.bool_]:
     """By the numbers in the dictionary: there are few kinds and many rows."""
     kinds = rows.column("change")
-    inserts = np.array([kind == "insert" for kind in kinds.dictionary.to_pylist()], np.bool_)
-    found: NDArray[np.bool_] = inserts[kinds.indices.to_numpy()]
+    found: NDArray[np.bool_] = kinds.indices.to_numpy() == kinds.dictionary.index(pa.scalar("insert")).as_py()
     return found
 
 

@@ -196,7 +196,7 @@ def packed_by_bucket(
     if chosen is not None:
         order = chosen[order]
     return {
-        bucket: packed(rows.take(pa.array(order[low:high])))
+        bucket: packed(pc.take(rows, pa.array(order[low:high]), boundscheck=False))
         for bucket, (low, high) in enumerate(pairwise(cuts))
         if low < high
     }
