@@ -8,16 +8,19 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-_PATIENCE = 300
+_PATIENCE = 120
 """Seconds for a command to end once it has closed its terminal."""
 
 
-def on_terminal(command: Sequence[str], folder: Path | None = None, columns: int = 120) -> tuple[int, str]:
-    """The status and all that is printed; standard output and standard error are the same terminal."""
+def on_terminal(
+    command: Sequence[str], folder: Path | None = None, columns: int = 120, *, errors_only: bool = False
+) -> tuple[int, str]:
+    """The status and what is printed: by standard error alone, or by standard output too."""
     leader, follower = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns), "LINES": "40"}
     environment.pop("NO_COLOR", None)
-    with subprocess.Popen(command, cwd=folder, stdout=follower, stderr=follower, env=environment) as process:
+    output = subprocess.DEVNULL if errors_only else follower
+    with subprocess.Popen(command, cwd=folder, stdout=output, stderr=follower, env=environment) as process:
         os.close(follower)
         printed = b""
         try:

@@ -188,7 +188,7 @@ def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
 
 def test_long_work_shows_a_bar_on_a_terminal(folder: Path) -> None:
     command = [sys.executable, "-m", "cedr.cli.main", "generate", "m.parquet", "--events", "600000"]
-    status, printed = on_terminal(command, folder, columns=80)
+    status, printed = on_terminal(command, folder, columns=80, errors_only=True)
     assert status == 0
     assert "generating" in printed
     assert "600,000 events" in printed

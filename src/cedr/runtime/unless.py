@@ -46,6 +46,8 @@ class _Scoped(Negation):
 class Unless(Waiting, _Scoped):
     """``UNLESS(E1, E2, w)``.  Paper: Section 3.3.2.  Reading: R15."""
 
+    awaiting = _Scoped.positive
+
     def __init__(self, node: logical.Unless, inputs: Sequence[Input], conjuncts: Conjuncts) -> None:
         super().__init__(node, inputs, conjuncts)
         reach = node.scope if node.scope == FOREVER else node.scope - 1
@@ -55,7 +57,6 @@ class Unless(Waiting, _Scoped):
         if self.endless:
             self.affects = [window._replace(after=FOREVER) for window in self.affects]
             self.reach = scope(node) or 0
-        self.awaiting = self.positive
 
     def scope_of(self, rows: Rows) -> tuple[Rows, Rows]:
         """``e1.Vs < e2.Vs < e1.Vs + w``."""
@@ -78,7 +79,7 @@ class Unless(Waiting, _Scoped):
         Reading: R36.  Looked for in the order of Sync; what is found decided is not looked at again.
         """
         table = self.kept.table
-        self._pending = self._pending[later(table.vs.view[self._pending], self._scope) > plus(known, 1)]
+        self._pending = self._pending[later(self._when(self._pending), self._scope) > plus(known, 1)]
         syncs = table.os.view[self._pending]
         heard = np.flatnonzero(syncs <= known)
         heard = heard[np.argsort(syncs[heard], kind="stable")]

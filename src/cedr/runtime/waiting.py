@@ -17,7 +17,7 @@ from cedr.runtime.table import NONE, Mask, Rows, picked, renumbered
 class Waiting(PatternOperator):
     """What it is to an operator that rows of one of its inputs wait: they are held as the others are."""
 
-    awaiting: int = 0
+    awaiting: int
     """Of which input the rows are."""
     _pending: Rows = NONE
 

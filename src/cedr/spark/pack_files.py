@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from cedr.errors import Diagnostic, StreamError
 from cedr.spark.formats.lines import Part, local_path
 from cedr.spark.formats.reader import Reader
+from cedr.spark.formats.values import decoded
 from cedr.spark.hashing import buckets_of
 from cedr.spark.layout import UNKNOWN, UNREAD, FileForm, Layout
 from cedr.spark.misread import Misread
@@ -90,7 +91,7 @@ class PackFiles:
             if part in _TIMES:
                 columns[part] = self._micros(given[at], self._form.types[at])
             elif part != "type":
-                columns[part] = _plain(given[at])
+                columns[part] = decoded(given[at])
         if time is not None:
             columns["cedr"] = pa.array(np.full(count, time))
         if layout.buckets > 1:
@@ -98,7 +99,7 @@ class PackFiles:
             columns["bucket"] = pa.array(buckets_of(by, layout.buckets))
         slots = {slot: name for of in layout.types for name, slot in of.slots.items()}
         for slot in sorted(slots):
-            columns[slot] = _plain(given[slots[slot]])
+            columns[slot] = decoded(given[slots[slot]])
         return pa.RecordBatch.from_pydict(columns)
 
     def _codes(self, column: Any) -> tuple[Any, Any]:
@@ -127,11 +128,6 @@ class PackFiles:
         if of == "date":
             return pc.multiply(column.cast(pa.int32()).cast(pa.int64()), 86_400_000_000)
         return column.cast(pa.int64())
-
-
-def _plain(column: Any) -> Any:
-    """A column in its own type: that of the types of events may be something else as well."""
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 def _refusal(found: Misread) -> StreamError:

@@ -29,7 +29,7 @@ _SETTINGS: Final[Mapping[str, str]] = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
-    # the default one starts a program for each file of a checkpoint; nobody goes on from the demo's
+    # the default one starts programs to ask about links, forty in a batch; nobody goes on from the demo's checkpoint
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),

@@ -104,10 +104,9 @@ class ParquetGroups:
     def _fitted(self, column: Any, name: str, of: pa.DataType) -> Any:
         """A column in the type that was declared; in Parquet an instant without a zone is in UTC, as Spark has it."""
         kind = self._types[name]
-        if pa.types.is_dictionary(column.type):
-            if name == self._required[0] and kind == "string":
-                return column
-            column = column.dictionary_decode()
+        if pa.types.is_dictionary(column.type) and name == self._required[0] and kind == "string":
+            return column
+        column = values.decoded(column)
         if kind == "timestamp":
             return self._instants(column)
         if kind == "timestamp_ntz" and pa.types.is_timestamp(column.type) and column.type.tz:
@@ -131,8 +130,7 @@ class ParquetGroups:
             except ValueError:
                 wrong.setdefault(row, f'column "{name}": {part[0].as_py()!r} is not of type {self._types[name]}')
                 parts.append(pa.nulls(1, of))
-        plain = [part.dictionary_decode() if pa.types.is_dictionary(part.type) else part for part in parts]
-        return pa.concat_arrays(plain)
+        return pa.concat_arrays([values.decoded(part) for part in parts])
 
 
 def _places(types: Mapping[str, str], names: list[str]) -> dict[str, str]:

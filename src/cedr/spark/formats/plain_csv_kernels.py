@@ -40,6 +40,8 @@ _CLOCK: Final = np.uint64(9)
 """Bytes of what follows a date, but for a fraction."""
 _DAY: Final = 86_400
 _SECOND: Final = 1_000_000
+_MICROS: Final = np.array([10 ** (6 - digits) for digits in range(7)], np.int64)
+"""Microseconds of the last of so many digits behind the point."""
 
 # Of a value a kernel gives the place behind it, or ``STRANGE``, and what it is.  Places are without a sign: so no loop
 # asks whether they count from the end.
@@ -64,6 +66,15 @@ def digit(byte: Any) -> Any:
 
 
 @kernel
+def number(data: Bytes, at: Any, end: Any, value: int) -> Any:
+    """A number without a sign, of digits before a place; they go on with those of a value that was read before."""
+    while at < end and is_digit(data[at]):
+        value = value * 10 + digit(data[at])
+        at += _ONE
+    return at, value
+
+
+@kernel
 def pair(data: Bytes, at: Any) -> Any:
     """A number of two digits; below zero where they are none."""
     if not (is_digit(data[at]) and is_digit(data[at + _ONE])):
@@ -75,14 +86,14 @@ def pair(data: Bytes, at: Any) -> Any:
 def day(data: Bytes, at: Any) -> Any:
     """Where a date like ``2026-01-31`` stands, and its days since the epoch."""
     year = pair(data, at) * 100 + pair(data, at + np.uint64(2))
-    month, number = pair(data, at + np.uint64(5)), pair(data, at + np.uint64(8))
+    month, of_month = pair(data, at + np.uint64(5)), pair(data, at + np.uint64(8))
     if year < 1 or data[at + np.uint64(4)] != _MINUS or data[at + np.uint64(7)] != _MINUS or not 1 <= month <= 12:
         return STRANGE, 0
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    if not 1 <= number <= _DAYS[month] + (1 if leap and month == 2 else 0):
+    if not 1 <= of_month <= _DAYS[month] + (1 if leap and month == 2 else 0):
         return STRANGE, 0
     years = year - (1 if month <= 2 else 0)  # they begin with March
-    since = (153 * ((month + 9) % 12) + 2) // 5 + number - 1
+    since = (153 * ((month + 9) % 12) + 2) // 5 + of_month - 1
     return at, years * 365 + years // 4 - years // 100 + years // 400 + since - 719_468
 
 
@@ -104,15 +115,13 @@ def instant(data: Bytes, at: Any, date: int) -> Any:
     if seconds < 0 or (data[at] != _SPACE and data[at] != _T):
         return STRANGE, 0
     at += _CLOCK
-    micros, step = 0, _SECOND
+    micros = 0
     if data[at] == _POINT:
-        at += _ONE
-        while is_digit(data[at]) and step > 1:
-            step //= 10
-            micros += digit(data[at]) * step
-            at += _ONE
-        if step == _SECOND:
+        begin = at + _ONE
+        at, fraction = number(data, begin, begin + np.uint64(6), 0)
+        if at == begin:
             return STRANGE, 0
+        micros = fraction * _MICROS[at - begin]
     return at, (date * _DAY + seconds) * _SECOND + micros
 
 
@@ -122,10 +131,8 @@ def whole(data: Bytes, at: Any) -> Any:
     negative = data[at] == _MINUS
     if negative:
         at += _ONE
-    begin, value = at, 0
-    while is_digit(data[at]) and at - begin < _DIGITS:
-        value = value * 10 + digit(data[at])
-        at += _ONE
+    begin = at
+    at, value = number(data, begin, begin + _DIGITS, 0)
     return at if at > begin else STRANGE, -value if negative else value
 
 
@@ -135,25 +142,15 @@ def real(data: Bytes, at: Any) -> Any:
     negative = data[at] == _MINUS
     if negative:
         at += _ONE
-    begin, value = at, 0
-    while is_digit(data[at]) and at - begin <= _EXACT:
-        value = value * 10 + digit(data[at])
-        at += _ONE
-    point = at
-    if at == begin:
+    begin, end = at, at + _EXACT + _ONE
+    point, value = number(data, begin, end, 0)
+    at, digits = point, _NONE
+    if data[point] == _POINT:
+        at, value = number(data, point + _ONE, end, value)
+        digits = at - point - _ONE
+    if point == begin or at == end or (at > point and digits == _NONE):
         return STRANGE, 0.0
-    if data[at] == _POINT:
-        at += _ONE
-        while is_digit(data[at]) and at - begin <= _EXACT:
-            value = value * 10 + digit(data[at])
-            at += _ONE
-        if at == point + _ONE:
-            return STRANGE, 0.0
-    if at - begin > _EXACT:
-        return STRANGE, 0.0
-    found = np.float64(value)
-    if at > point:
-        found /= _TENS[at - point - _ONE]
+    found = np.float64(value) / _TENS[digits]
     return at, -found if negative else found
 
 
@@ -179,9 +176,9 @@ def text(data: Bytes, at: Any, separator: Any, letters: Any) -> Any:
 @kernel
 def code(data: Bytes, first: Any, size: Any, codes: Places, count: int) -> int:
     """The number of a text among those that there were; their count where it is new, and then it is one of them."""
-    for number in range(count):
-        if codes[1, number] == size and same(data, codes[0, number], first, size):
-            return number
+    for known in range(count):
+        if codes[1, known] == size and same(data, codes[0, known], first, size):
+            return known
     if count < MOST_CODES:
         codes[0, count], codes[1, count] = first, size
     return count
@@ -232,9 +229,9 @@ def parsed(
                 sizes[slot, row], cells[slot, row] = np.int64(at - first), np.int64(first)
             elif kind == CODE:
                 at = text(data, at, separator, _ASCII)
-                number = MOST_CODES if at == STRANGE else code(data, first, at - first, codes, known)
-                at = STRANGE if number == MOST_CODES else at
-                known, cells[slot, row] = max(known, number + 1), number
+                kept = MOST_CODES if at == STRANGE else code(data, first, at - first, codes, known)
+                at = STRANGE if kept == MOST_CODES else at
+                known, cells[slot, row] = max(known, kept + 1), kept
             else:
                 at, cells[slot, row], seen, date = time(data, at, kind, seen, date)
             if at != STRANGE and column == last and data[at] == _RETURN:

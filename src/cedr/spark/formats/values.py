@@ -78,6 +78,11 @@ def joined(column: Any) -> Any:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
+def decoded(column: Any) -> Any:
+    """A column in the type of its values: that of the types of events may come as a dictionary, and be an ID too."""
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
 def one_by_one(column: Any, read: Callable[[Any], Any], of: pa.DataType) -> Any:
     """Each different value by itself."""
     encoded = joined(column).dictionary_encode()
