@@ -113,9 +113,7 @@ def test_without_a_key_time_is_split(frame: DataFrame, pattern: str) -> None:
     query = f"EVENT Q WHEN {pattern} OUTPUT x.load AS load"
     result = cedr.query(query, events, buckets=5)
     assert table(result) == table(cedr.query(query, events, buckets=1)) != []
-    without_clocks = cedr.query(
-        query, events, buckets=5, columns=["load"]
-    )  # which row is whose is told by Vs all the same
+    without_clocks = cedr.query(query, events, buckets=5, columns=["load"])  # a slice knows its own rows by Vs
     assert sorted(without_clocks.collect()) == sorted(result.select("load").collect())
     assert "split by time, in slices that overlap by" in str(cedr.explain(result))
 
