@@ -36,7 +36,7 @@ def test_each_bucket_gets_its_rows_type_by_type(
     given = table(rows)
     buckets, codes = given.column("bucket").to_numpy(), given.column("code").to_numpy()
     chosen = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))), np.bool_)
-    blobs = packed_by_bucket(given, buckets, 3, codes, np.flatnonzero(chosen))
+    blobs = packed_by_bucket(given, buckets, 3, codes, chosen)
     kept = [row for row, wanted in zip(given.to_pylist(), chosen.tolist(), strict=True) if wanted]
     for bucket in range(3):
         own = sorted((row for row in kept if row["bucket"] == bucket), key=lambda row: row["code"])

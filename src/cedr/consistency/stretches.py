@@ -17,14 +17,15 @@ _SAMPLE = 1 << 12
 def stretches(times: Sequence[NDArray[np.int64]], rows: int = ROWS) -> list[Time]:
     """The instants at which to cut, the last stretch having no end; by a sample of the times of some columns.
 
-    >>> stretches([np.arange(100)], rows=40)
-    [39, 79]
+    >>> stretches([np.arange(100)], rows=40), stretches([np.arange(100)], rows=30), stretches([np.arange(100)], rows=70)
+    ([49], [32, 65], [])
     """
     total = sum(map(len, times))
-    if total <= rows:
+    count = round(total / rows)
+    if count < 2:
         return []
     every = max(1, total // _SAMPLE)
     sample = np.sort(np.concatenate([column[::every] for column in times]))
-    places = np.arange(rows, total, rows) // every - 1
+    places = np.arange(1, count) * total // count // every - 1
     found: list[Time] = np.unique(sample[np.clip(places, 0, len(sample) - 1)]).tolist()
     return found

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cedr.model.stream import Insert
@@ -24,10 +24,12 @@ _LOG = logging.getLogger("cedr")
 _MOST = 1 << 31
 """So many bytes may stay with the process for its next task, free or not: to get them again is dear, and Spark ends
 processes that have had nothing to do for a minute."""
+_NEAR = 1 << 22
+"""So many bytes of packed events are worked on together."""
 
 
 class RunBounded:
-    """Given to ``mapInArrow`` on packed rows of which each partition holds whole buckets."""
+    """Given to ``mapInArrow`` on packed rows of which each partition holds whole buckets, share by share."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -35,18 +37,22 @@ class RunBounded:
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The packed rows of a partition; what is said about them."""
         settle()
-        buckets = _by_token(batches)
-        for token in sorted(buckets):
-            number = self._layout.tokens.index(token)
-            unused: Counter[str] = Counter()
+        shares = _by_token(batches)
+        unused: Counter[str] = Counter()
+        for together in _together({token: self._size(packed) for token, packed in shares.items()}):
+            number = self._layout.bucket(self._layout.tokens.index(together[0]))
             with failing_clearly(self._layout, number):
-                for step in self._steps(buckets.pop(token)):
+                for step in self._steps([each for token in together for each in shares.pop(token)]):
                     if not self._layout.letters:
                         unused.update(letter.code for letter in self._own_letters(step, number))
                     yield from self._columns(step, number)
-            self._warn(unused)
             del self._bucket
             give_back(_MOST)
+        self._warn(unused)
+
+    def _size(self, packed: list[Packed]) -> int:
+        """Bytes; a bucket that is one share is worked on by itself, be it ever so small."""
+        return _NEAR if self._layout.shares == 1 else sum(len(each.rows) for each in packed if each.rows is not None)
 
     def _steps(self, packed: list[Packed]) -> Iterator[Step | Stood]:
         bucket = Bucket(self._layout)
@@ -90,13 +96,33 @@ class RunBounded:
 
 
 def _by_token(batches: Iterator[Any]) -> dict[int, list[Packed]]:
-    buckets: dict[int, list[Packed]] = {}
+    shares: dict[int, list[Packed]] = {}
     for batch in batches:
         columns = [batch.column(name).to_pylist() for name in ("token", "task", "number", "head")]
         blobs = [blob.as_buffer() for blob in batch.column("rows")]
         for token, task, number, head, blob in zip(*columns, blobs, strict=True):
-            buckets.setdefault(token, []).append(Packed(task, number, head, blob))
-    return buckets
+            shares.setdefault(token, []).append(Packed(task, number, head, blob))
+    return shares
+
+
+def _together(sizes: Mapping[int, int]) -> Iterator[list[int]]:
+    """Shares, by their tokens and bytes, to be worked on together: one that is large, or several that are small.
+
+    Whose keys differ can be together as well as apart.
+
+    >>> list(_together({0: _NEAR, 1: 7, 2: 8, 3: _NEAR, 4: 9}))
+    [[0], [1, 2, 3], [4]]
+    """
+    held: list[int] = []
+    size = 0
+    for token in sorted(sizes):
+        held.append(token)
+        size += sizes[token]
+        if size >= _NEAR:
+            yield held
+            held, size = [], 0
+    if held:
+        yield held
 
 
 def _is_own(letter: Letter, own: tuple[Time, Time] | None) -> bool:

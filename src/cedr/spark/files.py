@@ -205,7 +205,7 @@ def direct(events: Events, layout: Layout, slots: Slots, split: Split) -> DataFr
     if len(events.sources) != 1 or events.sources[0].files is None or layout.slices is not None:
         return None
     (source,) = events.sources
-    if layout.buckets > 1 and not _hashed(source, layout, split):
+    if len(layout.tokens) > 1 and not _hashed(source, layout, split):
         return None
     if any(source.payload.get(name) != slots.types[slot] for of in layout.types for name, slot in of.slots.items()):
         return None

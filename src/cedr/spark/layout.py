@@ -111,7 +111,7 @@ class Layout:
     sources: tuple[SourceLayout, ...]
     providers: tuple[str, ...]
     tokens: tuple[int, ...]
-    """The grouping key of each bucket."""
+    """The grouping key of each share of a bucket; as a rule a bucket is one share."""
     schema: Any
     """The Arrow schema of the result."""
     names: tuple[str, ...]
@@ -141,8 +141,19 @@ class Layout:
     """Where its rows go; None where they are the result."""
     later: tuple[Later, ...] = ()
     """The stages after this one."""
+    shares: int = 1
+    """Into how many shares the keys of each bucket are dealt, to be worked on one after the other."""
 
     @property
     def buckets(self) -> int:
-        """Into how many parts the input is split."""
-        return len(self.tokens)
+        """Into how many parts the input is split: each is one task's."""
+        return len(self.tokens) // self.shares
+
+    @property
+    def at_once(self) -> bool:
+        """Whether all that a bucket hears of is one batch, after which nothing comes: the result, in one stage."""
+        return not (self.changes or self.recorded or self.later)
+
+    def bucket(self, share: int) -> int:
+        """The bucket of a share: what the keys of a share hash to goes to it."""
+        return share % self.buckets

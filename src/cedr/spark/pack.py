@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from cedr.consistency.narrowing import narrowed_columns, widened_columns
 from cedr.model.time import BEGINNING, FOREVER
 from cedr.runtime.memory import settle
+from cedr.spark.dealing import dealt_out
 from cedr.spark.layout import CONTROL, GUARANTEE, INSERT, RETRACT, UNKNOWN, Later, Layout
 from cedr.spark.misread import Misread
 
@@ -49,6 +50,8 @@ SCHEMA: Final = pa.schema(
 
 SAID_BY: Final = b"said by"
 """In the metadata of packed rows: by which stage, and by which provider; without it they are of the input."""
+_UNHEARD: Final[dict[str, Any]] = {"time": None, "highs": []}
+"""A head that tells nothing."""
 _LEFT: Final = ("cedr", "control", "promise")
 """Columns of which the heads tell, beside those of buckets."""
 
@@ -87,17 +90,17 @@ class Pack:
         task = 0 if context is None else context.partitionId()
         number = 0
         for rows in _gathered(batches):
-            entries = Heads(self._layout, rows).entries()
+            entries = [_UNHEARD] if self._layout.at_once else Heads(self._layout, rows).entries()
             yield from self._sent(entries, self._blobs(rows), task, number)
             yield from self._sent_later(rows, task, number)
             number += 1
         if self._letters:
-            yield from self._sent([{"time": time, "highs": []}], {}, task, number)
+            yield from self._sent([_UNHEARD | {"time": time}], {}, task, number)
 
     def _sent(
         self, entries: list[dict[str, Any]], blobs: dict[int, pa.Buffer], task: int, number: int
     ) -> Iterator[Batch]:
-        heads = [json.dumps(entries)] * self._layout.buckets
+        heads = [json.dumps(entries)] * len(self._layout.tokens)
         if self._letters:
             told = {"letters": [letter.as_data() for letter in self._letters]}
             heads[0] = json.dumps([*entries[:-1], entries[-1] | told])
@@ -125,8 +128,7 @@ class Pack:
         column, count = bucket_column(stage), len((self._layout if later is None else later).tokens)
         buckets = _numbers(rows, column) if column in rows.column_names else np.zeros(len(codes), np.int16)
         left = [name for name in rows.column_names if name in _LEFT or name.startswith("bucket") or _empty(rows, name)]
-        chosen = None if kept.all() else np.flatnonzero(kept)
-        return packed_by_bucket(rows.drop_columns(left), buckets, count, codes, chosen)
+        return packed_by_bucket(rows.drop_columns(left), buckets, count, codes, None if kept.all() else kept)
 
 
 def _empty(rows: pa.Table, name: str) -> bool:
@@ -178,25 +180,22 @@ def packed_by_bucket(
     buckets: NDArray[Any],
     count: int,
     codes: NDArray[np.int8] | None = None,
-    chosen: NDArray[np.int64] | None = None,
+    chosen: Mask | None = None,
 ) -> dict[int, pa.Buffer]:
     """The rows of each bucket, packed; what has none is not there.
 
     Of all rows, or of those chosen; in their order, or type by type where the ``codes`` of types are given.
     """
     types, least = (1, 0) if codes is None or not len(codes) else (int(codes.max() - codes.min()) + 1, int(codes.min()))
-    small = count * types <= np.iinfo(np.int16).max  # such numbers are sorted by counting
-    numbers: NDArray[Any] = buckets.astype(np.int16 if small else np.int64) * types
+    numbers: NDArray[Any] = buckets.astype(np.int32) * types
     if codes is not None:
-        numbers = numbers + (codes.astype(numbers.dtype) - least)
+        numbers += codes - np.int32(least)
     if chosen is not None:
-        numbers = numbers[chosen]
-    order = np.argsort(numbers, kind="stable")
-    cuts = np.searchsorted(numbers[order], np.arange(count + 1) * types).tolist()
-    if chosen is not None:
-        order = chosen[order]
+        numbers = np.where(chosen, numbers, -1)
+    ordered, ends = dealt_out(rows, numbers, count * types)
+    cuts = [0, *ends[types - 1 :: types]]
     return {
-        bucket: packed(pc.take(rows, pa.array(order[low:high]), boundscheck=False))
+        bucket: packed(pa.Table.from_batches([ordered.slice(low, high - low)]))
         for bucket, (low, high) in enumerate(pairwise(cuts))
         if low < high
     }
@@ -221,8 +220,8 @@ class Heads:
     def __init__(self, layout: Layout, rows: pa.Table) -> None:
         self._layout, self._rows = layout, rows
         names = rows.column_names
-        self._kinds = _numbers(rows, "kind") if "kind" in names else np.zeros(rows.num_rows, np.int8)
-        self._sources = _numbers(rows, "source") if "source" in names else np.zeros(rows.num_rows, np.int8)
+        self._kinds = _numbers(rows, "kind") if "kind" in names else np.broadcast_to(np.int8(INSERT), rows.num_rows)
+        self._sources = _numbers(rows, "source") if "source" in names else None
 
     def entries(self) -> list[dict[str, Any]]:
         """One entry for each CEDR time, rising."""
@@ -257,8 +256,9 @@ class Heads:
         """The largest Sync of each source and provider, as far as a message tells by itself that it can be used."""
         syncs, usable = self._syncs()
         found: list[list[Any]] = []
-        for source in np.unique(self._sources[chosen]).tolist():
-            of_source = chosen & (self._sources == source)
+        sources = [0] if self._sources is None else np.unique(self._sources[chosen]).tolist()
+        for source in sources:
+            of_source = chosen if self._sources is None else chosen & (self._sources == source)
             if "provider" not in self._rows.column_names:
                 found += self._high(source, self._layout.sources[source].provider, of_source & usable, syncs)
                 continue
@@ -284,24 +284,34 @@ class Heads:
         A removal has the Sync of its insert, which has been counted if it has come: it adds nothing, and would add too
         much if it has not.  Of a shortening only its bucket knows whether it waits for its insert; it counts at once.
         """
-        rows, layout = self._rows, self._layout
+        rows = self._rows
         vs = _numbers(rows, "vs", BEGINNING)
         os = self._or("os", vs)
         ve, oe = (self._or(name, np.broadcast_to(np.int64(FOREVER), vs.shape)) for name in ("ve", "oe"))
-        known = rows.column("id").is_valid().to_numpy() & (vs > BEGINNING) & (vs < FOREVER) & (os < FOREVER)
-        allowed = np.zeros(len(vs), np.int64)
         codes = _numbers(rows, "code")
-        for number, each in enumerate(layout.types):
-            if each.revisable:
-                allowed[codes == number] = each.revisable
-        latest = np.where(allowed > FOREVER - np.maximum(vs, 0), FOREVER, vs + allowed)
-        usable = known & (self._kinds == INSERT) & (ve >= vs) & (oe >= os) & (os <= latest) & (codes != UNKNOWN)
+        known = (vs > BEGINNING) & (vs < FOREVER)
+        if rows.column("id").null_count:
+            known &= rows.column("id").is_valid().to_numpy()
+        usable = known & (codes != UNKNOWN)
+        if not {"kind", "os", "ve", "oe"}.intersection(rows.column_names):  # stated in time, and open
+            return os, usable
+        known, usable = known & (os < FOREVER), usable & (os < FOREVER) & (os <= self._latest(vs, codes))
+        usable &= (self._kinds == INSERT) & (ve >= vs) & (oe >= os)
         retracts = self._kinds == RETRACT
         if not retracts.any():
             return os, usable
         ends = np.minimum(np.where(oe <= os, os, oe), np.where(ve <= vs, os, np.maximum(os, ve)))
         named = retracts & known & (os < ends) & (ends < FOREVER)
         return np.where(retracts, ends, os), usable | named
+
+    def _latest(self, vs: Times, codes: NDArray[np.int8]) -> Times:
+        """Up to when each event may be stated.  Reading: R41."""
+        allowed = np.zeros(len(vs), np.int64)
+        for number, each in enumerate(self._layout.types):
+            if each.revisable:
+                allowed[codes == number] = each.revisable
+        latest: Times = np.where(allowed > FOREVER - np.maximum(vs, 0), FOREVER, vs + allowed)
+        return latest
 
     def _or(self, name: str, default: Times) -> Times:
         if name not in self._rows.column_names:

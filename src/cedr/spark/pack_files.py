@@ -94,9 +94,9 @@ class PackFiles:
                 columns[part] = decoded(given[at])
         if time is not None:
             columns["cedr"] = pa.array(np.full(count, time))
-        if layout.buckets > 1:
+        if len(layout.tokens) > 1:
             by = given[self._key] if self._key else columns["id"].cast(pa.string())
-            columns["bucket"] = pa.array(buckets_of(by, layout.buckets))
+            columns["bucket"] = pa.array(buckets_of(by, len(layout.tokens)))
         slots = {slot: name for of in layout.types for name, slot in of.slots.items()}
         for slot in sorted(slots):
             columns[slot] = decoded(given[slots[slot]])

@@ -32,7 +32,10 @@ from cedr.spark.reading import selections, types_read
 from cedr.spark.slicing import slices_of
 from cedr.spark.staging import staged
 from cedr.spark.standing import stand
-from cedr.spark.tokens import tokens
+from cedr.spark.tokens import dealt, tokens
+
+_SHARES = 16
+"""Into so many shares bounded input is dealt at least: a share's events are worked on together, and stay near."""
 
 
 def query(  # noqa: PLR0913 - one for each choice
@@ -81,6 +84,8 @@ def query(  # noqa: PLR0913 - one for each choice
     _check_slices(planned, streaming=streaming)
     if planned.split.whole and options.buckets > 1:
         planned = _divided(planned, events, options.buckets, streaming=streaming, controlled=control is not None)
+    if planned.layout.at_once and not planned.stages and not planned.split.whole:
+        planned = _dealt(planned)
     packed = _packed(planned, events, control, session)
     result = stand(planned, packed) if streaming else _run(planned, packed)
     return _remembered(result, planned)
@@ -111,7 +116,7 @@ def _packed(planned: Planned, events: Events, control: str | PathLike[str] | Non
         planned.slots,
         planned.split,
         layout.catalog,
-        layout.buckets,
+        len(layout.tokens),
         planned.closed,
         _selected(planned) if bounded_result else {},
         prunes=bounded_result,
@@ -134,6 +139,13 @@ def _selected(planned: Planned) -> Mapping[str, Sequence[Expression]]:
     for stage in stages:
         found |= {name: of for name, of in selections(stage).items() if often[name] == 1}
     return found
+
+
+def _dealt(planned: Planned) -> Planned:
+    """A bounded query with a key: what a task works on at a time is small enough to stay near."""
+    buckets = planned.layout.buckets
+    shares = max(1, _SHARES // buckets)
+    return replace(planned, layout=replace(planned.layout, tokens=dealt(buckets, shares), shares=shares))
 
 
 def _divided(planned: Planned, events: Events, buckets: int, *, streaming: bool, controlled: bool) -> Planned:

@@ -1,4 +1,4 @@
-"""Grouping keys of buckets, chosen so that Spark puts each into a partition of its own.
+"""Grouping keys of buckets, chosen so that Spark puts each bucket into a partition of its own.
 
 Spark sends a group to the partition ``pmod(murmur3(key, seed 42), partitions)``.  Consecutive numbers would leave some
 partitions empty and give others two buckets, which halves the speed.
@@ -24,6 +24,22 @@ def tokens(buckets: int) -> tuple[int, ...]:
         found.setdefault(partition(number, buckets), number)
         number += 1
     return tuple(sorted(found.values()))
+
+
+def dealt(buckets: int, shares: int) -> tuple[int, ...]:
+    """Keys for so many shares of each bucket: those of one bucket meet in one partition of as many as buckets.
+
+    What hashes to a share hashes to its bucket too: share 5 of 2 buckets is of bucket 5 % 2.
+
+    >>> dealt(3, 1) == tokens(3), [partition(token, 2) for token in dealt(2, 3)]
+    (True, [1, 0, 1, 0, 1, 0])
+    """
+    found: dict[int, list[int]] = {partition(token, buckets): [] for token in tokens(buckets)}
+    number = 0
+    while any(len(held) < shares for held in found.values()):
+        found[partition(number, buckets)].append(number)
+        number += 1
+    return tuple(held[share] for share in range(shares) for held in found.values())
 
 
 def partition(key: int, partitions: int) -> int:

@@ -1,0 +1,40 @@
+"""Compiled loops that deal rows out by small numbers; one below 0 leaves its row out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cedr.runtime.jit import kernel
+
+Numbers = npt.NDArray[Any]
+Places = npt.NDArray[np.int64]
+
+
+@kernel
+def counted(numbers: Numbers, counts: Places) -> None:
+    """How often each number is there."""
+    for number in numbers:
+        if number >= 0:
+            counts[number] += 1
+
+
+@kernel
+def places(numbers: Numbers, starts: Places, out: Places) -> None:
+    """Where each row goes: ``starts`` tells where its number begins, and moves on."""
+    for row in range(len(numbers)):
+        number = numbers[row]
+        out[row] = -1
+        if number >= 0:
+            out[row] = starts[number]
+            starts[number] += 1
+
+
+@kernel
+def put(values: npt.NDArray[Any], places: Places, out: npt.NDArray[Any]) -> None:
+    """Each value to its place."""
+    for row in range(len(values)):
+        if places[row] >= 0:
+            out[places[row]] = values[row]
