@@ -92,6 +92,8 @@ class Changes:
         self._relation, self._spoken, self._recalled = relation, spoken, recalled
         self.inserts = int(spoken.insert.sum())
         self.retractions = len(spoken.rows) - self.inserts + len(recalled)
+        self.standing = not self.retractions and relation.table.oe.implicit
+        """Whether nothing was said but inserts of rows whose Oe is FOREVER."""
         self._changes: list[Change] | None = None
         self._arrow: pa.RecordBatch | None = None
         self._read = self._past = False

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from cedr.consistency import narrowing_kernels as kernels
 from cedr.consistency.encoding import as_bytes, from_bytes
 
 Numbers = NDArray[np.int64]
@@ -19,7 +20,8 @@ Told = tuple[str, int] | tuple[str, int, list[list[int]]]
 
 _NARROW: Final = b"narrow"
 _STEPS, _ABOVE = "steps", "above"
-_KINDS: Final = (np.uint8, np.uint16, np.uint32)
+_KINDS: Final[tuple[type[np.unsignedinteger[Any]], ...]] = (np.uint8, np.uint16, np.uint32)
+_MOST: Final = np.array([np.iinfo(kind).max for kind in _KINDS], np.int64)
 _SAFE: Final = 1 << 62
 """Numbers that are not larger have a distance that can be told."""
 
@@ -64,30 +66,26 @@ def narrowed(column: pa.Array, leaps: int = 0) -> tuple[pa.Array, Told] | None:
     if column.type != pa.int64() or column.null_count or not len(column):
         return None
     numbers = column.to_numpy()
-    least, most = int(numbers.min()), int(numbers.max())
+    odd = np.zeros(len(_KINDS), np.int64)
+    least, most = map(int, kernels.surveyed(numbers, _MOST, odd))
     if not -_SAFE < least <= most < _SAFE:
         return None
-    found = _stepped(numbers, leaps)
-    if found is not None:
-        return found
+    for kind, limit, count in zip(_KINDS, _MOST.tolist(), odd.tolist(), strict=True):
+        if count <= leaps:
+            return _stepped(numbers, kind, limit, count)
     above = _fitted(numbers - least, most - least)
     return None if above is None else (above, (_ABOVE, least))
 
 
-def _stepped(numbers: Numbers, leaps: int) -> tuple[pa.Array, Told] | None:
-    """As steps in the narrowest kind for which no more than so many are too large, or negative."""
-    steps = np.diff(numbers, prepend=numbers[0])
+def _stepped(numbers: Numbers, kind: type[np.unsignedinteger[Any]], most: int, odd: int) -> tuple[pa.Array, Told]:
+    """As steps of a kind, for which so many of them are too large, or negative: they are told apart."""
+    steps, places = np.empty(len(numbers), kind), np.empty(odd, np.int64)
+    kernels.stepped(numbers, most, steps, places)
     start = int(numbers[0])
-    for kind in _KINDS:
-        odd = steps.view(np.uint64) > np.iinfo(kind).max  # what is negative is very large
-        count = np.count_nonzero(odd)
-        if not count:
-            return pa.array(steps.astype(kind)), (_STEPS, start)
-        if count <= leaps:
-            told = [[place, int(steps[place])] for place in np.flatnonzero(odd).tolist()]
-            steps[odd] = 0
-            return pa.array(steps.astype(kind)), (_STEPS, start, told)
-    return None
+    if not odd:
+        return pa.array(steps), (_STEPS, start)
+    leaps = [[place, int(numbers[place] - numbers[place - 1])] for place in places.tolist()]
+    return pa.array(steps), (_STEPS, start, leaps)
 
 
 def widened(column: NDArray[Any], told: Told) -> Numbers:

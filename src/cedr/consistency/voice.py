@@ -387,4 +387,5 @@ class Voice:
         kept = np.broadcast_to(np.int64(KEPT), (n,))
         open_ = np.broadcast_to(np.int64(FOREVER), (n,))
         ends = open_ if table.oe.implicit else self._said_oe.view[together(fresh)].copy()
-        return Spoken(np.ones(n, dtype=np.bool_), fresh, np.full(n, cedr_time), ends, kept, kept, starts)
+        inserts, said = np.broadcast_to(np.True_, (n,)), np.broadcast_to(np.int64(cedr_time), (n,))
+        return Spoken(inserts, fresh, said, ends, kept, kept, starts)

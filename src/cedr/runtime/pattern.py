@@ -324,6 +324,8 @@ class PatternOperator(ABC):
         rows = self.table.extend(new.header, new.references, given=True)
         final = until_before(min(self.final, self._again), self.reach) if self.endless else self.final
         if final > BEGINNING:  # what can no longer change need not be found again
+            if int(new.anchors.max()) <= final:
+                return rows
             open_ = np.flatnonzero(new.anchors > final)
             self.outputs.add(*in_order(new.groups[open_], new.anchors[open_], rows[open_]))
         else:

@@ -50,6 +50,12 @@ class Header(NamedTuple):
     rt: Rows
     plain: Mask
 
+    @property
+    def rough(self) -> Rows:
+        """The places of rows that are not plain."""
+        alike = self.plain.strides == (0,) and len(self.plain) and bool(self.plain[0])
+        return NONE if alike else np.flatnonzero(~self.plain)
+
     def take(self, rows: Rows | Mask) -> Header:
         """The header of some of the rows."""
         vs = self.vs[rows]

@@ -130,7 +130,7 @@ class UnlessSequence(Waiting, SequenceOperator):
         first, last = (column.view[rows] for column in self.table.references)
         header = self.table.header(rows)
         header = header._replace(ve=later(self.parameters.times(_FIRST, first), self.scope))
-        rough = np.flatnonzero(~header.plain)
+        rough = header.rough
         if len(rough):
             os, oe = header.os.copy(), header.oe.copy()
             os[rough], oe[rough] = self._heard(rows[rough], [first[rough], last[rough]])
@@ -155,7 +155,7 @@ class UnlessSequence(Waiting, SequenceOperator):
     def say(self, new: Evaluated) -> Rows:
         """Rows that are there from now on; of those with revisions, how the pair was heard of is kept."""
         rows = super().say(new)
-        rough = np.flatnonzero(~new.header.plain) if len(rows) else NONE
+        rough = new.header.rough if len(rows) else NONE
         if len(rough):
             os, oe = self._believed_pairs([column[rough] for column in new.references])
             self._told.update(zip(rows[rough].tolist(), zip(os.tolist(), oe.tolist(), strict=True), strict=True))
@@ -208,7 +208,7 @@ class UnlessSequence(Waiting, SequenceOperator):
         """Of rows of the last parameter those with pairs that stand, by what is known, and the Sync of these pairs."""
         at = np.unique(np.stack([self.inputs[_LAST].groups(rows), times], axis=1), axis=0)
         found = self._evaluate(Intervals(at[:, 0].copy(), at[:, 1].copy(), at[:, 1].copy()), known)
-        syncs, rough = found.header.vs, np.flatnonzero(~found.header.plain)
+        syncs, rough = found.header.vs, found.header.rough
         if len(rough):
             syncs = syncs.copy()
             syncs[rough], _ = self._believed_pairs([column[rough] for column in found.references], known)

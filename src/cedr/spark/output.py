@@ -53,6 +53,10 @@ class Said(Protocol):
     def guarantee(self) -> Time | None:
         """What left with it."""
 
+    @property
+    def standing(self) -> bool:
+        """Whether it is nothing but inserts of rows whose Oe is FOREVER."""
+
     def to_arrow(self, header: Container[str] | None = None) -> pa.RecordBatch:
         """Inserts and retractions as columns; of the header only what is asked for."""
 
@@ -64,6 +68,7 @@ class Told(NamedTuple):
     cedr_time: Time
     guarantee: Time | None
     rows: pa.RecordBatch
+    standing: bool = False
 
     def to_arrow(self, header: Container[str] | None = None) -> pa.RecordBatch:  # noqa: ARG002 - as it travelled
         """Inserts and retractions as columns."""
@@ -103,23 +108,25 @@ def said(
     layout: Layout, changes: Said, guarantee: Time, bucket: str, own: tuple[Time, Time] | None = None
 ) -> Iterator[pa.RecordBatch]:
     """What one step said at one level, a few rows at a time, and the guarantee that left; of a slice, its own rows."""
-    rows = changes.to_arrow(header_read(layout))
+    rows = changes.to_arrow(header_read(layout, standing=changes.standing))
     for low in range(0, rows.num_rows, _ROWS):
         part = rows.slice(low, _ROWS)
         if layout.changes:
             yield _as_changes(layout, part, changes.level_name, guarantee)
         else:
-            yield _as_table(layout, part, changes.level_name, own)
+            part = part if changes.standing else _standing(part, bitemporal=layout.query.bitemporal)
+            yield _as_table(layout, part if own is None else _of_slice(part, own), changes.level_name)
     if layout.changes and changes.guarantee is not None:
         yield _guarantee(layout, changes, bucket)
 
 
-def header_read(layout: Layout) -> frozenset[str]:
+def header_read(layout: Layout, *, standing: bool = False) -> frozenset[str]:
     """The columns of what a pipeline says that the result is made of, the payload aside."""
     needed = {name for name in (*_STREAM, *_TABLE) if name in layout.schema.names}
     needed |= {part for name, parts in _MADE_OF.items() if name in layout.schema.names for part in parts}
     if not layout.changes:
-        needed |= {"change", "Oe"} if layout.slices is None else {"change", "Oe", "Vs"}
+        needed |= set() if standing else {"change", "Oe"}
+        needed |= set() if layout.slices is None else {"Vs"}
     return frozenset(needed)
 
 
@@ -143,16 +150,22 @@ def _as_changes(layout: Layout, rows: pa.RecordBatch, level: str, guarantee: Tim
     return _fitted(layout, columns | _level(layout, level, rows.num_rows), rows.num_rows)
 
 
-def _as_table(layout: Layout, rows: pa.RecordBatch, level: str, own: tuple[Time, Time] | None) -> pa.RecordBatch:
+def _standing(rows: pa.RecordBatch, *, bitemporal: bool) -> pa.RecordBatch:
     """The rows of the result: the latest belief, or all of them where the query asks for beliefs."""
     keep = _are_inserts(rows)
-    if own is not None:
-        start = rows.column("Vs").to_numpy()
-        keep &= (start >= own[0]) & (start < own[1])
-    if not layout.query.bitemporal:
+    if not bitemporal:
         keep &= rows.column("Oe").to_numpy() == FOREVER
-    if not keep.all():
-        rows = rows.filter(pa.array(keep))
+    return rows if keep.all() else rows.filter(pa.array(keep))
+
+
+def _of_slice(rows: pa.RecordBatch, own: tuple[Time, Time]) -> pa.RecordBatch:
+    """The rows that a slice gives: those whose Vs is its own."""
+    start = rows.column("Vs").to_numpy()
+    return rows.filter(pa.array((start >= own[0]) & (start < own[1])))
+
+
+def _as_table(layout: Layout, rows: pa.RecordBatch, level: str) -> pa.RecordBatch:
+    """Rows of the result as columns."""
     columns = {name: rows.column(name) for name in _TABLE if name not in _MADE} | _payload(layout, rows)
     columns |= _contributors(layout, rows) | _level(layout, level, rows.num_rows)
     return _fitted(layout, columns, rows.num_rows)

@@ -146,10 +146,10 @@ def _gathered(batches: Iterator[Batch]) -> Iterator[pa.Table]:
         held.append(batch)
         count += batch.num_rows
         if count >= _ROWS:
-            yield pa.Table.from_batches(held).combine_chunks()
+            yield pa.Table.from_batches(held)
             held, count = [], 0
     if held:
-        yield pa.Table.from_batches(held).combine_chunks()
+        yield pa.Table.from_batches(held)
 
 
 def packed(rows: pa.Table) -> pa.Buffer:
