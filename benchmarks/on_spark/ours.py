@@ -14,7 +14,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from benchmarks.expected import Tally
-from benchmarks.peers.family_cpu import family_cpu
+from benchmarks.peers.family_cpu import family_seconds
 from benchmarks.spark_by_hand import SCHEMA
 from cedr.spark.events import events
 from cedr.spark.files import files
@@ -47,11 +47,12 @@ class Ran:
 def costing() -> Iterator[Cost]:
     """What the lines within cost."""
     cost = Cost()
-    cpu, start = family_cpu(), perf_counter()
+    before, start = family_seconds(), perf_counter()
     yield cost
     cost.seconds = perf_counter() - start
-    used = family_cpu()
-    cost.cpu = None if used is None or cpu is None or used < cpu else used - cpu  # who has ended is not counted
+    after = family_seconds()
+    known = before and before.keys() <= after.keys()  # what one who has ended had used before is not told any more
+    cost.cpu = sum(after.values()) - sum(before.values()) if known else None
 
 
 def form_of(folder: Path) -> str:

@@ -15,19 +15,23 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 def family_cpu() -> float | None:
     """Seconds so far, None where there is no /proc."""
+    family = family_seconds()
+    return sum(family.values()) if family else None
+
+
+def family_seconds() -> dict[int, float]:
+    """Seconds so far of each process; of none where there is no /proc."""
     try:
         stats = dict(_stats())
     except OSError:
-        return None
-    family, seconds = {os.getpid()}, 0.0
+        return {}
+    family = {os.getpid()}
     while True:
         found = {process for process, (parent, _) in stats.items() if parent in family} - family
         if not found:
             break
         family |= found
-    for process in family & stats.keys():
-        seconds += stats[process][1]
-    return seconds
+    return {process: stats[process][1] for process in family & stats.keys()}
 
 
 def _stats() -> Iterator[tuple[int, tuple[int, float]]]:

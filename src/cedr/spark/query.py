@@ -35,7 +35,7 @@ from cedr.spark.standing import stand
 from cedr.spark.tokens import dealt, tokens
 
 _SHARES = 16
-"""Into so many shares bounded input is dealt at least: a share's events are worked on together, and stay near."""
+"""Into about so many shares bounded input is dealt: a share's events are worked on together, and stay near."""
 
 
 def query(  # noqa: PLR0913 - one for each choice
