@@ -5,9 +5,10 @@ Paper: Section 5, Figure 7, once for each bucket of keys.  Spark distributes, ch
 
     events      which columns of a DataFrame are the header of an event
     columns     the header as Spark columns; what the query does not read goes no further
-    pack        rows of a map task become one Arrow blob for each bucket, with what all buckets must know
+    pack        rows of a map task become one Arrow blob for each bucket, with what all buckets must know; of bounded
+                input one for each share of a bucket
     bucket      the pipeline of one bucket: blobs in, what is said out
-    bounded     one bucket for each partition, once
+    bounded     one bucket for each partition, once, share by share
     chaining    where a query needs several keys: from the buckets of one stage to those of the next
     standing    one bucket for each key of a stateful operator, batch after batch
     stepping    one batch of one bucket: the pipeline is found or restored, steps, and is written
