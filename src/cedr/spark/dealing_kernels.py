@@ -14,14 +14,6 @@ Places = npt.NDArray[np.int64]
 
 
 @kernel
-def counted(numbers: Numbers, counts: Places) -> None:
-    """How often each number is there."""
-    for number in numbers:
-        if number >= 0:
-            counts[number] += 1
-
-
-@kernel
 def places(numbers: Numbers, starts: Places, out: Places) -> None:
     """Where each row goes: ``starts`` tells where its number begins, and moves on."""
     for row in range(len(numbers)):
