@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from cedr.cli.describing import Data, describes_data
 from cedr.cli.reporting import reported
 
 app = typer.Typer(
@@ -43,11 +44,8 @@ Host = Annotated[
     typer.Option(
         "--host",
         metavar="HOST",
-        help="Who evaluates: oracle, local, with eval also spark; by default whoever can and is faster.",
+        help="Who evaluates: local (the default), oracle, with eval also spark.",
     ),
-]
-Messages = Annotated[
-    str, typer.Option("--messages", metavar="FILE", help="JSON Lines in arrival order; - is standard input.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print data, one JSON object a line.")]
 QueryFile = Annotated[str, typer.Argument(metavar="FILE", help="A file of queries; - is standard input.")]
@@ -101,57 +99,70 @@ def explain(
 
 
 @app.command(name="eval")
+@describes_data
 def eval_(  # noqa: PLR0913 - one for each option
     *,
     file: QueryFile,
-    messages: Messages,
+    data: Data,
     event: Event = None,
     host: Host = None,
     consistency: Level = None,
     catalog: Catalogs = None,
     as_json: AsJson = False,
     changes: Annotated[bool, typer.Option("--changes", help="The change stream instead of its result.")] = False,
+    batch: Annotated[
+        int | None,
+        typer.Option("--batch", metavar="N", min=1, help="So many messages make a step of the change stream."),
+    ] = None,
     measures: Annotated[bool, typer.Option("--measures", help="Print what the level has cost, too.")] = False,
+    clocks: Annotated[bool, typer.Option("--clocks", help="Show all clocks and IDs.")] = False,
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=0, help="Print so many rows only.")] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", metavar="FILE", help="Write a .csv, .jsonl or .parquet file instead.")
+    ] = None,
+    dead_letters: Annotated[
+        str | None, typer.Option("--dead-letters", metavar="FILE", help="Write what was not used, as JSON Lines.")
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit status 1 if there are dead letters.")] = False,
 ) -> None:
-    """Evaluate a query on a file of messages; by default the last query of the file."""
+    """Evaluate a query on data or messages; by default the last query of the file."""
     with reported():
-        from cedr.cli.evaluating import Request, eval_file
+        from cedr.cli.evaluating import Printing, Request, eval_file
 
-        eval_file(
-            Request(file, messages, event, host, consistency, tuple(catalog or ())),
-            as_json=as_json,
-            changes=changes,
-            measures=measures,
-            strict=strict,
+        printing = Printing(
+            as_json=as_json, changes=changes, measures=measures, clocks=clocks, limit=limit, output=output
         )
+        request = Request(file, data, event, host, consistency, tuple(catalog or ()), batch)
+        eval_file(request, printing, strict=strict, dead_letters=dead_letters)
 
 
 @app.command()
+@describes_data
 def trace(
     *,
     file: QueryFile,
-    messages: Messages,
+    data: Data,
     consistency: Levels = None,
     event: Event = None,
     host: Host = None,
     catalog: Catalogs = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show step by step what arrives, what is held, what is said, and what is taken back and why."""
+    """Show step by step what arrives, what is held, what is emitted, and what is retracted and why."""
     with reported():
         from cedr.cli.evaluating import Request
         from cedr.cli.tracing import trace_file
 
-        request = Request(file, messages, event, host, None, tuple(catalog or ()))
+        request = Request(file, data, event, host, None, tuple(catalog or ()))
         trace_file(request, tuple(consistency or ()), as_json=as_json)
 
 
 @app.command(name="check-order")
+@describes_data
 def check_order(
     *,
     file: QueryFile,
-    messages: Messages,
+    data: Data,
     runs: Annotated[int, typer.Option("--runs", metavar="N", min=1, help="So many deliveries are tried.")] = 200,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Where chance begins.")] = 0,
     event: Event = None,
@@ -163,7 +174,7 @@ def check_order(
         from cedr.cli.evaluating import Request
         from cedr.cli.ordering import check_order_of
 
-        request = Request(file, messages, event, host, None, tuple(catalog or ()))
+        request = Request(file, data, event, host, None, tuple(catalog or ()))
         check_order_of(request, runs=runs, seed=seed)
 
 

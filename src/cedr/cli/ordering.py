@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from cedr.cli.evaluating import Request, not_both_from_stdin
+from cedr.cli.evaluating import Request
 from cedr.cli.reporting import WRONG, report
 from cedr.cli.show import progress
 from cedr.evaluation.catalog import read_catalog
@@ -15,16 +15,17 @@ from cedr.testing.order import Counterexample, check_order
 
 def check_order_of(request: Request, *, runs: int, seed: int) -> None:
     """Try deliveries of a file; exit status 1 with the smallest one that shows a broken promise."""
-    not_both_from_stdin(request)
+    data = request.given()
     found = check_order(
         Path(request.file),
-        request.messages,
+        data,
         runs,
         seed,
         event=request.event,
         catalog=read_catalog(request.catalogs),
         host=request.host,
         track=progress,
+        **request.data.words,
     )
     report(found.warnings)
     typer.echo(str(found))

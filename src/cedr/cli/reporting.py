@@ -18,6 +18,22 @@ from cedr.errors import CedrError, Diagnostic, InternalError
 
 WRONG, USAGE, DEFECT = 1, 2, 3
 _USAGE_CODES = {
+    "bad-frame",
+    "bad-header",
+    "bad-word",
+    "broken-file",
+    "mixed-formats",
+    "no-data",
+    "no-event-type",
+    "no-files",
+    "no-messages-at-all",
+    "time-unit-missing",
+    "time-unit-unexpected",
+    "too-many-bad-rows",
+    "unknown-column",
+    "unknown-word",
+    "wrong-column-type",
+    "wrong-data",
     "already-there",
     "bad-count",
     "bad-duration",

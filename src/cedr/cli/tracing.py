@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cedr.cli.evaluating import Request, not_both_from_stdin, print_measures
+from cedr.cli.evaluating import Request, print_measures
 from cedr.cli.reporting import report
 from cedr.cli.show import working
 from cedr.connect.outgoing import message_as_data
@@ -34,15 +34,16 @@ class Said:
 
 def trace_file(request: Request, levels: Sequence[str], *, as_json: bool) -> None:
     """Follow a query on a file of messages and print each step, then what each level has cost."""
-    not_both_from_stdin(request)
+    data = request.given()
     with working("reading"):
         followed = trace(
             Path(request.file),
-            request.messages,
+            data,
             consistency=levels,
             host=request.host,
             event=request.event,
             catalog=read_catalog(request.catalogs),
+            **request.data.words,
         )
     report(followed.warnings)
     if as_json:

@@ -18,7 +18,9 @@ from cedr.model.stream import Change, Guarantee, Insert, Message, Retract, defau
 from cedr.model.time import FOREVER, MINUTE, Time, format_time, format_timestamp
 
 HEADER = ("ID", "Vs", "Ve", "Os", "Oe", "Rt", "cbt[]")
-_NAMES = frozenset({"ID", "cbt[]", "K", "type"})
+_BEFORE, _AFTER = ("Vs", "Ve"), ("contributors",)
+"""What stands before and after the payload where not all clocks are asked for."""
+_NAMES = frozenset({"ID", "cbt[]", "K", "type", "contributors"})
 _MADE_ID = 32
 _FIRST_TIMESTAMP = 10**14
 """From here on (1973) a number of microseconds is taken for a timestamp; tests and examples count in small ticks."""
@@ -49,23 +51,55 @@ class Table:
         return "  ".join(placed).rstrip()
 
 
-def rows_table(rows: Sequence[Event], event_type: EventType | None, primitive: Collection[str]) -> Table:
-    """The rows of a result."""
+def rows_table(
+    rows: Sequence[Event],
+    event_type: EventType | None,
+    primitive: Collection[str],
+    *,
+    clocks: bool = True,
+    left: int = 0,
+) -> Table:
+    """The rows of a result, with all clocks or with valid time alone; ``left`` rows are not shown."""
     columns = _columns(event_type, rows)
     clock = Clock.of(rows)
-    cells = tuple((*_header(row, clock, primitive), *_payload(row, columns, clock)) for row in rows)
-    heads = (*HEADER, *columns)
-    return Table(heads, cells, _numbers(heads, cells), clock.note)
+    cells = tuple(_row(row, columns, clock, primitive, clocks=clocks) for row in rows)
+    heads = _heads(columns, clocks=clocks)
+    return Table(heads, cells, _numbers(heads, cells), _note(clock, left))
 
 
-def changes_table(changes: Sequence[Change], event_type: EventType | None, primitive: Collection[str]) -> Table:
-    """A change stream: what was said at which CEDR time, a retraction as the row that it leaves.  Paper: Figure 2."""
+def changes_table(
+    changes: Sequence[Change],
+    event_type: EventType | None,
+    primitive: Collection[str],
+    *,
+    clocks: bool = True,
+    left: int = 0,
+) -> Table:
+    """A change stream: what was emitted when, a retraction as the row that it leaves.  Paper: Figure 2."""
     rows = [change.event for change in changes if change.event is not None]
     columns = _columns(event_type, rows)
     clock = Clock.of(rows)
-    cells = tuple(_change(change, clock, columns, primitive) for change in changes)
-    heads = ("Cs", "change", *HEADER, *columns)
-    return Table(heads, cells, _numbers(heads, cells), clock.note)
+    cells = tuple(_change(change, clock, columns, primitive, clocks=clocks) for change in changes)
+    heads = ("Cs", "change", *_heads(columns, clocks=clocks))
+    return Table(heads, cells, _numbers(heads, cells), _note(clock, left))
+
+
+def _heads(columns: Iterable[str], *, clocks: bool) -> tuple[str, ...]:
+    return (*HEADER, *columns) if clocks else (*_BEFORE, *columns, *_AFTER)
+
+
+def _row(
+    row: Event, columns: Mapping[str, DataType], clock: Clock, primitive: Collection[str], *, clocks: bool
+) -> tuple[str, ...]:
+    header = _header(row, clock, primitive)
+    if clocks:
+        return (*header, *_payload(row, columns, clock))
+    return (*header[1:3], *_payload(row, columns, clock), header[-1])
+
+
+def _note(clock: Clock, left: int) -> str:
+    more = f"… and {left:,} more" if left > 0 else ""
+    return "\n".join(text for text in (more, clock.note) if text)
 
 
 def messages_table(messages: Iterable[tuple[int, Message]]) -> Table:
@@ -109,7 +143,9 @@ class Clock:
         """A time as text; ∞ for FOREVER."""
         if time is None:
             return ""
-        if not self.timestamps or time == FOREVER:
+        if time >= FOREVER - 1:  # the largest guarantee, after which nothing comes, is as good as the end of time
+            return format_time(FOREVER)
+        if not self.timestamps:
             return format_time(time)
         shown = format_timestamp(time)
         if not self.day or not shown.startswith(self.day):
@@ -139,16 +175,18 @@ def _payload(row: Event, columns: Mapping[str, DataType], clock: Clock) -> Itera
 
 
 def _change(
-    change: Change, clock: Clock, columns: Mapping[str, DataType], primitive: Collection[str]
+    change: Change, clock: Clock, columns: Mapping[str, DataType], primitive: Collection[str], *, clocks: bool
 ) -> tuple[str, ...]:
     message, row = change.message, change.event
-    said = (str(change.cedr_time), change.kind)
+    told = (str(change.cedr_time), change.kind)
+    heads = _heads(columns, clocks=clocks)
     if isinstance(message, Guarantee):
-        return (*said, "", "", "", clock.show(message.time), *("",) * (len(HEADER) - 4 + len(columns)))
+        place = heads.index("Os" if clocks else "Vs")
+        return (*told, *("" if at != place else clock.show(message.time) for at, _ in enumerate(heads)))
     if row is None:
-        return (*said, *("",) * (len(HEADER) + len(columns)))
+        return (*told, *("",) * len(heads))
     row = restated(row, message) if isinstance(message, Retract) else row
-    return (*said, *_header(row, clock, primitive), *_payload(row, columns, clock))
+    return (*told, *_row(row, columns, clock, primitive, clocks=clocks))
 
 
 def restated(row: Event, message: Retract) -> Event:

@@ -7,12 +7,13 @@ columnar runtime in this process; ``spark`` is the same runtime, split by keys o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
+from typing import cast
 
 from cedr.consistency.measures import Measures
+from cedr.errors import Diagnostic
 from cedr.evaluation.engines import (
-    ENGINES,
     Factory,
     fitting_engine,
     in_order,
@@ -39,6 +40,8 @@ class Job:
     messages: tuple[Message, ...]
     level: ConsistencyLevel
     types: Catalog
+    batch: int = 1
+    """So many messages make a step of the change stream."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,8 @@ class Answer:
 
     rows: Sequence[Event]
     dead_letters: Sequence[DeadLetter]
-    changes: Callable[[Track[Message]], Stream]
+    changes: Callable[[Track[object]], Stream]
+    warnings: Sequence[Diagnostic] = field(default=())
 
 
 Host = Callable[[Job], Answer]
@@ -85,24 +89,33 @@ def local(job: Job) -> Answer:
 
 
 def unasked(job: Job) -> Answer:
-    """Where no host is named: rows by the oracle, changes by whoever is faster and can.
+    """Where no host is named: the columnar runtime; the oracle where that cannot run the query, with a warning."""
+    if fitting_engine(job.query.plan, job.types) == "local":
+        return local(job)
+    return replace(oracle(job), warnings=(on_the_oracle(job.query),))
 
-    For a few messages that is the naive engine: it has nothing to load and nothing to compile.
+
+def on_the_oracle(query: CompiledQuery) -> Diagnostic:
+    """What it costs that only the oracle runs a query."""
+    primary = f'"{query.name}" uses the algebra, which the columnar runtime does not run: the oracle evaluates it'
+    detail = "the oracle is slow: its time grows with the square of the events, and thousands of them take minutes"
+    hint = 'host="oracle" (--host oracle) says that this is meant'
+    return Diagnostic("on-the-oracle", primary, detail=detail, hint=hint, severity="warning")
+
+
+def sensible_batch(count: int) -> int:
+    """How many messages make a step where nobody says: one by one for a few, a thousand steps for many.
+
+    >>> sensible_batch(1_000), sensible_batch(200_000)
+    (1, 200)
     """
-
-    def changes(track: Track[Message]) -> Stream:
-        few = len(job.messages) < _FEW
-        host = "oracle" if few else fitting_engine(job.query.plan, job.types)
-        return _stream(job, ENGINES[host], track)
-
-    return _meant(job, changes)
+    return 1 if count <= _STEPS else -(-count // _STEPS)
 
 
-_FEW = 100
-"""Up to here the naive engine is done before the columnar one has started."""
+_STEPS = 1_000
 
 
-def _meant(job: Job, changes: Callable[[Track[Message]], Stream]) -> Answer:
+def _meant(job: Job, changes: Callable[[Track[object]], Stream]) -> Answer:
     intake = Intake(job.types)
     for number, message in enumerate(job.messages, 1):
         intake.receive(message, number)
@@ -113,15 +126,16 @@ def _meant(job: Job, changes: Callable[[Track[Message]], Stream]) -> Answer:
     return Answer(rows, intake.dead_letters(final=True), changes)
 
 
-def _stream(job: Job, factory: Factory, track: Track[Message]) -> Stream:
-    """What is said at the level of the job, one message a step: CEDR times 1, 2, 3 and so on."""
+def _stream(job: Job, factory: Factory, track: Track[object]) -> Stream:
+    """What is emitted at the level of the job, batch by batch: CEDR times 1, 2, 3 and so on."""
     engine = factory(job.query.plan, job.level, job.types, ())
-    said: list[Change] = []
-    for cedr_time, message in enumerate(track(job.messages, "change stream"), 1):
-        (spoken,) = engine.step([message], cedr_time)
+    emitted: list[Change] = []
+    batches = [job.messages[low : low + job.batch] for low in range(0, len(job.messages), job.batch)]
+    for cedr_time, batch in enumerate(track(batches, "change stream"), 1):
+        (spoken,) = engine.step(cast("Sequence[Message]", batch), cedr_time)
         if len(spoken):
-            said += in_order(spoken.to_changes())
-    return Stream(said, engine.dead_letters(), engine.measures()[0])
+            emitted += in_order(spoken.to_changes())
+    return Stream(emitted, engine.dead_letters(), engine.measures()[0])
 
 
 def _spark(job: Job) -> Answer:

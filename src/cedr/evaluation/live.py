@@ -12,38 +12,42 @@ asynchronous iterable gives an asynchronous iterator.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Mapping
+from datetime import timedelta
 from os import PathLike
 from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
 
 from cedr.connect.messages import MessageFile
 from cedr.consistency.measures import Measures
+from cedr.data.rejected import SHARE
 from cedr.errors import Diagnostic, StreamError
-from cedr.evaluation.engines import Engine, engine_named
+from cedr.evaluation.engines import Engine, engine_named, fitting_engine
 from cedr.evaluation.feed import file_lines
-from cedr.evaluation.queries import Builder, choose, parse_level
+from cedr.evaluation.hosts import on_the_oracle, sensible_batch
+from cedr.evaluation.inputs import as_events
+from cedr.evaluation.noticing import on_stream
+from cedr.evaluation.preparing import prepare
+from cedr.evaluation.queries import AnyQuery, choose, parse_level
 from cedr.evaluation.standing import Said, Standing, compiled
-from cedr.language.syntax import File
 from cedr.model.event import Event
 from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.schema import Catalog, EventType
 from cedr.model.stream import Change
 from cedr.model.time import Time
-from cedr.plan.compile import CompiledQuery, Program
+from cedr.plan.compile import CompiledQuery
 
 __all__ = ["AsyncLive", "Live", "Said", "run"]
 
 T = TypeVar("T")
-AnyQuery = str | PathLike[str] | Builder | File | Program | CompiledQuery
 Level = ConsistencyLevel | str
 Levels = list[ConsistencyLevel] | list[str] | list[ConsistencyLevel | str] | tuple[ConsistencyLevel | str, ...]
-AnyMessages = Iterable[Any] | str | PathLike[str] | MessageFile
 
 
 class _Running:
     """A running query: what can be asked of it and done to it between two messages."""
 
-    def __init__(self, query: CompiledQuery, standing: Standing) -> None:
+    def __init__(self, query: CompiledQuery, standing: Standing, warnings: Iterable[Diagnostic] = ()) -> None:
         self.query = query
+        self.warnings = tuple(warnings)
         self._standing = standing
 
     @property
@@ -119,8 +123,10 @@ class _Running:
 class Live(_Running, Generic[T]):
     """A running query: iterate over it for what it says."""
 
-    def __init__(self, query: CompiledQuery, standing: Standing, messages: Iterable[Any]) -> None:
-        super().__init__(query, standing)
+    def __init__(
+        self, query: CompiledQuery, standing: Standing, messages: Iterable[Any], warnings: Iterable[Diagnostic] = ()
+    ) -> None:
+        super().__init__(query, standing, warnings)
         self._said: Generator[T] = _spoken(standing, messages)
 
     def __iter__(self) -> Generator[T]:
@@ -133,8 +139,14 @@ class Live(_Running, Generic[T]):
 class AsyncLive(_Running, Generic[T]):
     """A running query over an asynchronous source: iterate over it with ``async for``."""
 
-    def __init__(self, query: CompiledQuery, standing: Standing, messages: AsyncIterable[Any]) -> None:
-        super().__init__(query, standing)
+    def __init__(
+        self,
+        query: CompiledQuery,
+        standing: Standing,
+        messages: AsyncIterable[Any],
+        warnings: Iterable[Diagnostic] = (),
+    ) -> None:
+        super().__init__(query, standing, warnings)
         self._said: AsyncGenerator[T] = _spoken_async(standing, messages)
 
     def __aiter__(self) -> AsyncGenerator[T]:
@@ -160,14 +172,37 @@ async def _spoken_async(standing: Standing, messages: AsyncIterable[Any]) -> Asy
 
 
 class _Options(TypedDict, total=False):
-    """What may be said beside the levels."""
+    """What may be said beside the levels, and the words that describe data."""
 
     event: str | None
     catalog: Catalog | str | PathLike[str] | None
     providers: Iterable[str]
-    batch: int
+    batch: int | None
     clock: Callable[[], Time] | None
-    host: str
+    host: str | None
+    bad_rows: float
+    type: str | None
+    time: str | None
+    time_unit: str | None
+    time_format: str | None
+    zone: str | None
+    truncate: bool | None
+    id: str | None
+    valid_end: str | None
+    occurrence_start: str | None
+    occurrence_end: str | None
+    key: str | None
+    change: str | None
+    guarantee: str | None
+    arrival: str | None
+    provider: str | None
+    attributes: Iterable[str] | None
+    disorder: str | int | timedelta | None
+    stable_key: bool | None
+    format: str | None
+    separator: str | None
+    header: bool | None
+    encoding: str | None
 
 
 @overload
@@ -179,52 +214,72 @@ def run(
     query: AnyQuery, messages: AsyncIterable[Any], *, consistency: Level | None = None, **options: Unpack[_Options]
 ) -> AsyncLive[Change]: ...
 @overload
-def run(query: AnyQuery, messages: AnyMessages, *, consistency: Levels, **options: Unpack[_Options]) -> Live[Said]: ...
+def run(query: AnyQuery, messages: Any, *, consistency: Levels, **options: Unpack[_Options]) -> Live[Said]: ...
 @overload
 def run(
-    query: AnyQuery, messages: AnyMessages, *, consistency: Level | None = None, **options: Unpack[_Options]
+    query: AnyQuery, messages: Any, *, consistency: Level | None = None, **options: Unpack[_Options]
 ) -> Live[Change]: ...
 def run(  # noqa: PLR0913 - one for each choice
     query: AnyQuery,
-    messages: AnyMessages | AsyncIterable[Any],
+    messages: Any,
     *,
     consistency: Level | Levels | None = None,
     event: str | None = None,
     catalog: Catalog | str | PathLike[str] | None = None,
     providers: Iterable[str] = (),
-    batch: int = 1,
+    batch: int | None = None,
     clock: Callable[[], Time] | None = None,
-    host: str = "local",
+    host: str | None = None,
+    bad_rows: float = SHARE,
+    **words: Any,
 ) -> Live[Any] | AsyncLive[Any]:
-    """Run a query on messages as they come, and give what it says, one ``Change`` at a time.
+    """Run a query on messages or data as they come, and give what it emits, one ``Change`` at a time.
 
     ``messages`` is any iterable: of messages as objects or as dictionaries of the JSON Lines form, of ``EventBatch``
-    objects, or of lists of these, each list a batch with one CEDR time; or the path of a file, read line by line.  Of
-    an asynchronous iterable the result is iterated over with ``async for``.
+    objects, or of lists of these, each list a batch with one CEDR time; or the path of such a file, read line by line.
+    Of an asynchronous iterable the result is iterated over with ``async for``.  It may also be data, as
+    ``cedr.evaluate`` takes it, with ``words`` that describe it; such data is read first, and then fed batch by batch.
 
-    ``consistency`` is a level or several; with several the query speaks at each of them, as ``(level, change)``.
-    ``batch`` messages are taken at a time.  CEDR time counts the batches unless ``clock`` tells it; it always rises.
-    ``providers`` names who is waited for before anything is guaranteed (R33).
+    ``consistency`` is a level or several; with several the query emits at each of them, as ``(level, change)``.
+    ``batch`` messages or rows are taken at a time, by default one message or a thousandth of the rows.  CEDR time
+    counts the batches unless ``clock`` tells it; it always rises.  ``providers`` names who is waited for before
+    anything is guaranteed (R33).
 
-    Event types are those that the text and ``catalog`` declare.  Nothing is inferred from messages that have not come:
-    where nothing is declared any type and attribute is taken as it comes, and no event may be revised (R37).
+    Event types are those that the text and ``catalog`` declare, and those of data.  Nothing is inferred from messages
+    that have not come: where nothing is declared any type and attribute is taken as it comes, and no event may be
+    revised (R37).
     """
-    if batch < 1:
+    if batch is not None and batch < 1:
         raise StreamError(Diagnostic("batch-not-positive", f"a batch has at least one message, not {batch}"))
     levels = [] if consistency is None else [consistency] if isinstance(consistency, Level) else list(consistency)
-    asked = [_level(level) for level in levels]
-    known = messages.types if isinstance(messages, MessageFile) else None
-    program, types = compiled(query, catalog, known)
-    chosen = choose(program, event)
-    labelled = bool(asked) and not isinstance(consistency, Level)
-    engine = engine_named(host)(chosen.plan, asked or [chosen.consistency or MIDDLE], types, providers)
-    standing = Standing(engine, types, batch=batch, clock=clock, labelled=labelled)
+    labelled = bool(levels) and not isinstance(consistency, Level)
+    given = None if isinstance(messages, AsyncIterable) else as_events(messages, words)
+    warnings: list[Diagnostic] = []
+    prepared = None
+    if given is None:
+        known = messages.types if isinstance(messages, MessageFile) else None
+        program, types = compiled(query, catalog, known)
+        chosen = choose(program, event)
+    else:
+        prepared = prepare(query, given, catalog, event, bad_rows)
+        chosen, types, warnings = prepared.query, prepared.types, prepared.warnings
+    asked = [_level(level) for level in levels] or [chosen.consistency or MIDDLE]
+    if host is None:
+        host = fitting_engine(chosen.plan, types, providers)
+        warnings += [on_the_oracle(chosen)] if host == "oracle" else []
+    engine = engine_named(host)(chosen.plan, asked, types, providers)
+    standing = Standing(engine, types, batch=batch or 1, clock=clock, labelled=labelled)
     if isinstance(messages, AsyncIterable):
-        return AsyncLive(chosen, standing, messages)
-    return Live(chosen, standing, _items(messages))
+        return AsyncLive(chosen, standing, messages, warnings)
+    if prepared is None:
+        return Live(chosen, standing, _items(messages), warnings)
+    warnings += [told for level in asked for told in on_stream(prepared.arriving, level)]
+    standing.unreadable = tuple(prepared.rejects.summary())
+    steps = prepared.arriving.steps(batch or sensible_batch(prepared.arriving.count))
+    return Live(chosen, standing, (messages for _, messages in steps), warnings)
 
 
-def _items(messages: AnyMessages) -> Iterable[Any]:
+def _items(messages: Any) -> Iterable[Any]:
     if isinstance(messages, MessageFile):
         return (message for _, message in messages.messages)
     return file_lines(messages) if isinstance(messages, str | PathLike) else messages

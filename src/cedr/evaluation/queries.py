@@ -24,6 +24,10 @@ class Builder(Protocol):
         """The tree."""
 
 
+AnyQuery = str | PathLike[str] | Builder | File | Program | CompiledQuery
+"""A query as it may be given: a text, the path of a ``.cedr`` file, built in Python, or compiled."""
+
+
 @runtime_checkable
 class HasExplanation(Protocol):
     """A query that is set up already, and knows what it does."""

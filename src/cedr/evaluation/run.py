@@ -7,108 +7,129 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
+from typing import Any
 
 from cedr.connect.dead_letters import drawn
-from cedr.connect.messages import MessageFile, read_messages, take_messages
+from cedr.connect.messages import MessageFile
+from cedr.connect.places import Position
+from cedr.data.change_log import ChangeLog
+from cedr.data.rejected import SHARE
+from cedr.data.results import Shape
 from cedr.errors import Diagnostic
 from cedr.evaluation.catalog import declared_types, merged
-from cedr.evaluation.hosts import Job, Stream, host_named
-from cedr.evaluation.queries import Builder, catalog_of, choose, parse_level, query_file
-from cedr.evaluation.result import ChangeStream, Result
-from cedr.language.syntax import File
+from cedr.evaluation.hosts import Job, Stream, host_named, sensible_batch
+from cedr.evaluation.inputs import Messages, as_events, messages_of
+from cedr.evaluation.preparing import Prepared, prepare, types_read
+from cedr.evaluation.queries import AnyQuery, catalog_of, choose, parse_level, query_file
+from cedr.evaluation.result import ChangeStream, Result, timestamps_in
+from cedr.evaluation.tabular import evaluate_rows
+from cedr.model.dead_letter import DeadLetter
 from cedr.model.event import Event
-from cedr.model.intake import DeadLetter
 from cedr.model.level import MIDDLE, ConsistencyLevel
-from cedr.model.schema import Catalog, EventType
-from cedr.model.stream import Message
+from cedr.model.schema import Catalog
+from cedr.model.stream import Insert
 from cedr.model.time import FOREVER, Time
 from cedr.plan.compile import CompiledQuery, Program, compile_file
-from cedr.plan.logical import Source, walk
 from cedr.semantics.evaluate import latest
-
-AnyQuery = str | PathLike[str] | Builder | File | Program | CompiledQuery
-AnyMessages = str | PathLike[str] | Iterable[Message | Mapping[str, object]] | MessageFile
 
 
 def evaluate(
     query: AnyQuery,
-    messages: AnyMessages,
+    data: Any,
     *,
     host: str | None = None,
     consistency: ConsistencyLevel | str | None = None,
     event: str | None = None,
     catalog: Catalog | str | PathLike[str] | None = None,
+    batch: int | None = None,
+    bad_rows: float = SHARE,
+    **words: Any,
 ) -> Result:
-    """Evaluate a query on messages.
+    """Evaluate a query on data.
 
     ``query`` is a text, the path of a ``.cedr`` file, or a query built in Python; ``event`` chooses among several, by
-    default the last one.  ``messages`` is the path of a JSON Lines file, or messages at hand, as objects or as
-    dictionaries of that form.  Types come from the query, from ``catalog``, or are inferred from the messages.
-    ``host`` is "oracle", "local" or "spark"; by default the oracle, for the changes of many messages whoever is faster.
+    default the last one.
+
+    ``data`` is the path of a CSV, JSON Lines or Parquet file, a folder or a pattern of them; a pandas or polars data
+    frame; an Arrow table or reader; rows as dictionaries; ``EventBatch`` objects; messages, as a file, as objects or as
+    dictionaries; or a dictionary of such data by event type.  ``words`` say what the columns of data are, as in
+    ``cedr.events``: ``type="TX", time="ts", id="tx_id"``.  Up to the share ``bad_rows`` of the rows may be unusable.
+
+    Types come from the query, from ``catalog``, or are inferred from the data.  ``host`` is "local", "oracle" or
+    "spark"; by default local, and the oracle for a query that the columnar runtime does not run yet.  ``batch`` rows or
+    messages make a step of the change stream: by default one for few of them, a thousandth for many.
     """
-    run = host_named(host)
     level = parse_level(consistency) if isinstance(consistency, str) else consistency
-    program, arrived = ready(query, messages, catalog)
+    run = host_named(host)
+    given = as_events(data, words)
+    if given is not None:
+        return evaluate_rows(prepare(query, given, catalog, event, bad_rows), level, host, batch)
+    program, arrived = ready(query, data, catalog)
     chosen = choose(program, event)
     sent = tuple(message for _, message in arrived.messages)
-    job = Job(chosen, sent, level or chosen.consistency or MIDDLE, arrived.types)
+    job = Job(chosen, sent, level or chosen.consistency or MIDDLE, arrived.types, batch or sensible_batch(len(sent)))
     answer = run(job)
+    rows = _in_order(answer.rows if chosen.bitemporal else latest(answer.rows))
+    primitive = frozenset(source.name for source in types_read(chosen))
+    clock = timestamps_in(message.event for message in sent if isinstance(message, Insert))
+    shape = Shape(chosen.name, chosen.output, primitive, clock)
     return Result(
-        chosen.name,
-        _in_order(answer.rows if chosen.bitemporal else latest(answer.rows)),
-        chosen.output,
-        chosen.bitemporal,
+        shape,
         job.level,
-        _dead_letters(arrived, answer.dead_letters),
-        (*program.warnings, *_missing(chosen, arrived)),
-        frozenset(source.name for source in sources(chosen)),
-        lambda track: _stream(arrived, answer.changes(track)),
+        rows=rows,
+        bitemporal=chosen.bitemporal,
+        dead_letters=_dead_letters(arrived, answer.dead_letters),
+        warnings=(*program.warnings, *answer.warnings, *_missing(chosen, arrived)),
+        stream=lambda track: _stream(arrived, answer.changes(track), shape),
     )
 
 
 def ready(
-    query: AnyQuery, messages: AnyMessages, catalog: Catalog | str | PathLike[str] | None
+    query: AnyQuery,
+    messages: Messages,
+    catalog: Catalog | str | PathLike[str] | None,
+    words: Mapping[str, Any] | None = None,
+    event: str | None = None,
 ) -> tuple[Program, MessageFile]:
-    """The compiled program and the messages, with all event types, declared and inferred."""
+    """The compiled program and the messages, with all event types, declared and inferred; data as messages."""
+    given = as_events(messages, words or {})
+    if given is not None:
+        return _data_as_messages(prepare(query, given, catalog, event, SHARE))
     declared = catalog_of(catalog)
     if isinstance(query, CompiledQuery):
-        query = Program({query.name: query}, Catalog({source.name: source for source in sources(query)}))
+        query = Program({query.name: query}, Catalog({source.name: source for source in types_read(query)}))
     if isinstance(query, Program):
         known = Catalog({event_type.name: event_type for event_type in query.types if not event_type.open})
-        return query, _messages(messages, merged(declared, known))
+        return query, messages_of(messages, merged(declared, known))
     file = query_file(query)
     known = merged(declared, declared_types(file))
-    arrived = _messages(messages, known)
+    arrived = messages_of(messages, known)
     return compile_file(file, Catalog(dict(arrived.types.types), open=not known.types)), arrived
 
 
-def _messages(given: AnyMessages, known: Catalog) -> MessageFile:
-    if isinstance(given, MessageFile):
-        return given
-    return read_messages(given, known) if isinstance(given, str | PathLike) else take_messages(given, known)
+def _data_as_messages(prepared: Prepared) -> tuple[Program, MessageFile]:
+    arrived = [(Position(name, row), message) for name, row, message in prepared.arriving.one_by_one()]
+    letters = [*prepared.warnings, *prepared.rejects.summary()]
+    return prepared.program, MessageFile("data", arrived, letters, prepared.types)
 
 
 def _in_order(rows: Iterable[Event]) -> tuple[Event, ...]:
     return tuple(sorted(rows, key=lambda row: (row.occurrence_start, row.valid_start, row.id)))
 
 
-def sources(query: CompiledQuery) -> list[EventType]:
-    """The event types that a query is made of."""
-    return [node.type for node in walk(query.plan) if isinstance(node, Source)]
-
-
 def _missing(query: CompiledQuery, arrived: MessageFile) -> list[Diagnostic]:
     """Types that were not declared and of which nothing came: perhaps misspelt."""
     known = arrived.types.types
-    missing = dict.fromkeys(source.name for source in sources(query) if source.name not in known)
+    missing = dict.fromkeys(source.name for source in types_read(query) if source.name not in known)
     seen = f"messages are of: {', '.join(known) or 'no type at all'}"
     return [
         Diagnostic("no-messages", f'no messages of type "{name}"', detail=seen, severity="warning") for name in missing
     ]
 
 
-def _stream(arrived: MessageFile, stream: Stream) -> ChangeStream:
-    return ChangeStream(tuple(stream.changes), _dead_letters(arrived, stream.dead_letters), stream.measures)
+def _stream(arrived: MessageFile, stream: Stream, shape: Shape) -> ChangeStream:
+    letters = _dead_letters(arrived, stream.dead_letters)
+    return ChangeStream(ChangeLog(shape, stream.changes), letters, stream.measures)
 
 
 def _dead_letters(arrived: MessageFile, refused: Iterable[DeadLetter]) -> tuple[Diagnostic, ...]:

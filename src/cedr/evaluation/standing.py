@@ -18,8 +18,7 @@ from cedr.errors import Diagnostic, HostError
 from cedr.evaluation.catalog import declared_types, merged
 from cedr.evaluation.engines import Engine
 from cedr.evaluation.feed import NAME, Feed
-from cedr.evaluation.queries import Builder, catalog_of, query_file
-from cedr.language.syntax import File
+from cedr.evaluation.queries import AnyQuery, catalog_of, query_file
 from cedr.model.intake import DeadLetter
 from cedr.model.level import ConsistencyLevel
 from cedr.model.schema import Catalog
@@ -55,6 +54,8 @@ class Standing:
         self._batch = batch
         self._labelled = labelled
         self._collected: list[Message | EventBatch] = []
+        self.unreadable: tuple[Diagnostic, ...] = ()
+        """Rows of data that could not be read, before anything was run."""
 
     def take(self, given: object) -> Sequence[Any]:
         """A message, or a list of them; what is said about it, if its batch is full."""
@@ -82,7 +83,7 @@ class Standing:
         refused: dict[tuple[str, int], DeadLetter] = {}
         for of in range(len(self.engine.levels)):
             refused.update(((letter.code, letter.position), letter) for letter in self.engine.dead_letters(of))
-        return (*self.feed.faults, *(self._drawn(letter) for letter in refused.values()))
+        return (*self.unreadable, *self.feed.faults, *(self._drawn(letter) for letter in refused.values()))
 
     def state(self) -> dict[str, bytes | None]:
         """The segments of the engine, and our own."""
@@ -117,7 +118,7 @@ class Standing:
 
 
 def compiled(
-    query: str | PathLike[str] | Builder | File | Program | CompiledQuery,
+    query: AnyQuery,
     catalog: Catalog | str | PathLike[str] | None,
     inferred: Catalog | None = None,
 ) -> tuple[Program, Catalog]:

@@ -8,15 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
+from typing import Any
 
 from cedr.connect.tables import Clock
 from cedr.consistency.measures import Measures
 from cedr.errors import Diagnostic
 from cedr.evaluation.engines import Engine, engine_named, fitting_engine, in_order
 from cedr.evaluation.holding import Holding
-from cedr.evaluation.queries import choose, parse_level
+from cedr.evaluation.inputs import Messages
+from cedr.evaluation.preparing import types_read
+from cedr.evaluation.queries import AnyQuery, choose, parse_level
 from cedr.evaluation.reasons import Reasons
-from cedr.evaluation.run import AnyMessages, AnyQuery, ready, sources
+from cedr.evaluation.run import ready
 from cedr.model.intake import Accepted, DeadLetter
 from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.schema import Catalog
@@ -93,16 +96,17 @@ class Trace:
 
 def trace(
     query: AnyQuery,
-    messages: AnyMessages,
+    messages: Messages,
     *,
     consistency: Sequence[ConsistencyLevel | str] = (),
     host: str | None = None,
     event: str | None = None,
     catalog: Catalog | str | PathLike[str] | None = None,
+    **words: Any,
 ) -> Trace:
     """Follow a query at one or more levels.  The rest is as for ``cedr.evaluate``."""
     asked = [parse_level(level) if isinstance(level, str) else level for level in consistency]
-    program, arrived = ready(query, messages, catalog)
+    program, arrived = ready(query, messages, catalog, words, event)
     chosen = choose(program, event)
     levels = tuple(asked or [chosen.consistency or MIDDLE])
     name = fitting_engine(chosen.plan, arrived.types) if host is None else host
@@ -114,7 +118,7 @@ def trace(
         sent,
         arrived.types,
         (*program.warnings, *arrived.dead_letters),
-        frozenset(source.name for source in sources(chosen)),
+        frozenset(source.name for source in types_read(chosen)),
         Clock.of(message.event for message in sent if isinstance(message, Insert)),
         name,
         engine,

@@ -15,14 +15,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from random import Random
+from typing import Any
 
 from cedr.connect.outgoing import message_as_data, message_as_line
 from cedr.connect.tables import Clock, Table, messages_table, rows_table
 from cedr.errors import Diagnostic
 from cedr.evaluation.engines import Factory, engine_named, fitting_engine
-from cedr.evaluation.queries import choose
+from cedr.evaluation.inputs import Messages
+from cedr.evaluation.queries import AnyQuery, choose
 from cedr.evaluation.result import Track, untracked
-from cedr.evaluation.run import AnyMessages, AnyQuery, ready
+from cedr.evaluation.run import ready
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
 from cedr.model.schema import Catalog
 from cedr.model.stream import Insert, Message
@@ -99,7 +101,7 @@ class OrderReport:
 
 def check_order(  # noqa: PLR0913 - one for each choice
     query: AnyQuery,
-    messages: AnyMessages,
+    messages: Messages,
     runs: int = 200,
     seed: int = 0,
     *,
@@ -108,13 +110,14 @@ def check_order(  # noqa: PLR0913 - one for each choice
     host: str | None = None,
     engine: Factory | None = None,
     track: Track[int] = untracked,
+    **words: Any,
 ) -> OrderReport:
     """Deliver messages in many ways and judge what a query says about each.
 
     ``runs`` deliveries are tried, the simplest first; the same ``seed`` gives the same ones.  ``host`` is who runs the
-    query, by default ``local`` where it can; ``engine`` takes the place of a host's own.
+    query, by default ``local`` where it can; ``engine`` takes the place of a host's own.  ``words`` describe data.
     """
-    program, arrived = ready(query, messages, catalog)
+    program, arrived = ready(query, messages, catalog, words, event)
     chosen = choose(program, event)
     sent = [message for _, message in arrived.messages]
     story = story_of(sent, arrived.types, _waits(chosen.plan))

@@ -1,0 +1,179 @@
+"""From a query and sources of rows to a compiled query and the columns that it reads.
+
+Readings: R20 (types), R37 (inferred types), R50 (units of time).  A query is compiled three times: to learn which event
+types it names, which attributes of them it reads, and, once these are read and their types known, to be run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from os import PathLike
+
+from cedr.data.arriving import Arriving
+from cedr.data.loading import Loaded, Loading
+from cedr.data.opening import LocalEvents
+from cedr.data.rejected import Rejects
+from cedr.data.results import Shape
+from cedr.errors import Diagnostic, StreamError
+from cedr.evaluation.catalog import declared_types, merged
+from cedr.evaluation.noticing import noticed
+from cedr.evaluation.queries import AnyQuery, catalog_of, choose, query_file
+from cedr.language.syntax import File
+from cedr.model.schema import Catalog, DataType, EventType
+from cedr.model.time import FOREVER
+from cedr.plan.compile import CompiledQuery, Program, compile_file
+from cedr.plan.logical import Source, walk
+from cedr.plan.reads import reads_of
+
+
+@dataclass
+class Prepared:
+    """A compiled query, and the rows that it is asked of."""
+
+    program: Program
+    query: CompiledQuery
+    types: Catalog
+    arriving: Arriving
+    rejects: Rejects
+    warnings: list[Diagnostic] = field(default_factory=list)
+
+    @property
+    def shape(self) -> Shape:
+        """What is known of the rows of the result."""
+        primitive = frozenset(event_type.name for event_type in types_read(self.query))
+        timestamps = any(loaded.timestamps for loaded in self.arriving.sources)
+        return Shape(self.query.name, self.query.output, primitive, timestamps)
+
+
+def types_read(query: CompiledQuery) -> list[EventType]:
+    """The event types that a query is made of."""
+    return [node.type for node in walk(query.plan) if isinstance(node, Source)]
+
+
+def prepare(
+    query: AnyQuery,
+    given: LocalEvents,
+    catalog: Catalog | str | PathLike[str] | None,
+    event: str | None,
+    bad_rows: float,
+) -> Prepared:
+    """Infer the types, compile the query, read what it needs.  Raises ``StreamError``, ``LanguageError``."""
+    texts = _Texts(query, catalog)
+    program = texts.compiled(Catalog(dict(texts.declared.types), open=True))
+    named = {t.name for each in program.queries.values() for t in types_read(each)}
+    loose = _loose(given, named, texts)
+    chosen = choose(texts.compiled(merged(loose, texts.declared)), event)
+    needed = _needed(chosen, loose, texts.declared)
+    loaded = [Loading(source, needed).load() for source in given.sources]
+    rejects = Rejects([each for one in loaded for each in one.rejected])
+    rejects.check(sum(one.count for one in loaded), bad_rows)
+    types = merged(loose, _inferred(loaded, loose), texts.declared)
+    program = texts.compiled(types)
+    chosen = choose(program, event)
+    found = Prepared(program, chosen, types, Arriving(loaded), rejects)
+    found.warnings += [*program.warnings, *(each for one in loaded for each in one.warnings)]
+    found.warnings += noticed(chosen, texts.file, found.arriving)
+    return found
+
+
+class _Texts:
+    """A query as it was given, to be compiled against one catalog after the other."""
+
+    def __init__(self, query: AnyQuery, catalog: Catalog | str | PathLike[str] | None) -> None:
+        self.declared = catalog_of(catalog)
+        self.file: File | None = None
+        if isinstance(query, CompiledQuery):
+            query = Program({query.name: query}, Catalog({t.name: t for t in types_read(query)}))
+        self._program: Program | None = query if isinstance(query, Program) else None
+        if isinstance(query, Program):
+            self.declared = merged(self.declared, Catalog({t.name: t for t in query.types if not t.open}))
+            return
+        self.file = query_file(query)
+        own = {t.name: t for t in declared_types(self.file) if not t.open}
+        self.declared = merged(self.declared, Catalog(own))
+
+    def compiled(self, types: Catalog) -> Program:
+        """The program; one that was compiled before stays as it is."""
+        if self._program is not None:
+            return self._program
+        assert self.file is not None
+        return compile_file(self.file, types)
+
+    def mentioned(self) -> frozenset[str]:
+        """All names in the text: a column of the header that is among them is an attribute too."""
+        return frozenset() if self.file is None else frozenset(_names(self.file))
+
+
+def _names(node: object) -> Iterator[str]:
+    """Every text that a tree holds."""
+    if isinstance(node, str):
+        yield node
+    elif isinstance(node, tuple | list):
+        for each in node:
+            yield from _names(each)
+    elif is_dataclass(node) and not isinstance(node, type):
+        for each in fields(node):
+            if each.name not in ("span", "source"):
+                yield from _names(getattr(node, each.name))
+
+
+def _loose(given: LocalEvents, named: set[str], texts: _Texts) -> Catalog:
+    """The types of the data, as far as they are known without reading it; attributes of CSV and JSON are ANY."""
+    mentioned = texts.mentioned()
+    found: dict[str, dict[str, DataType]] = {}
+    fixed = {source: source.constant_type for source in given.sources}
+    for source, constant in fixed.items():
+        for name in [constant] if constant is not None else sorted(named):
+            known = found.setdefault(name, {})
+            for attribute, of in source.attributes(mentioned).items():
+                known[attribute] = of if known.get(attribute, of) is of else DataType.ANY
+    if not named & found.keys() and named:
+        read, there = ", ".join(sorted(named)), ", ".join(sorted(found))
+        primary = f"the query reads events of type {read}, and the data are of type {there}"
+        hint = 'type="…" names the type of all rows, or the column that tells it'
+        raise StreamError(Diagnostic("no-event-type", primary, hint=hint))
+    missing = {name: EventType(name, open=True) for name in named - found.keys()}
+    return Catalog({**{name: EventType(name, of) for name, of in found.items()}, **missing})
+
+
+def _needed(chosen: CompiledQuery, loose: Catalog, declared: Catalog) -> dict[str, Mapping[str, DataType]]:
+    """The types that are read, each with the attributes that are needed of it; ANY where the type is to be inferred."""
+    found: dict[str, Mapping[str, DataType]] = {}
+    for name, attributes in reads_of(chosen.plan).items():
+        told = declared.types.get(name)
+        there = loose.types[name].attributes if name in loose.types else {}
+        wanted = there if told is None else told.attributes
+        read = {each: of for each, of in wanted.items() if attributes is None or each in attributes}
+        if told is not None and not loose.types.get(name, told).open:
+            _check_columns(name, read, there)
+        found[name] = read
+    return found
+
+
+def _check_columns(name: str, read: Mapping[str, DataType], there: Mapping[str, DataType]) -> None:
+    missing = [attribute for attribute in read if attribute not in there]
+    if missing:
+        detail = f"the columns are: {', '.join(there) or 'none'}"
+        primary = f'there is no column for the attribute "{missing[0]}" of {name}'
+        raise StreamError(Diagnostic("unknown-column", primary, detail=detail))
+
+
+def _inferred(loaded: list[Loaded], loose: Catalog) -> Catalog:
+    """The types as the values have them; revisable where the data may hold revisions.  Reading: R37."""
+    found: dict[str, EventType] = {}
+    for one in loaded:
+        revised = FOREVER if {"occurrence_start", "occurrence_end"} & one.clocks.keys() else 0
+        for part in one.parts:
+            name = part.type.name
+            before = found.get(name, loose.types[name])
+            attributes = {**before.attributes, **_together(before, part.type.attributes, first=name not in found)}
+            found[name] = EventType(name, attributes, max(revised, before.revisable))
+    return Catalog(found)
+
+
+def _together(before: EventType, attributes: Mapping[str, DataType], *, first: bool) -> dict[str, DataType]:
+    """Attributes of one type in several sources: where they differ they are ANY."""
+    if first:
+        return dict(attributes)
+    return {name: of if before.attributes.get(name, of) is of else DataType.ANY for name, of in attributes.items()}

@@ -1,0 +1,165 @@
+"""A query on rows of files and data frames, in columns all the way.
+
+Readings: R10 (the latest belief), R24 (AS OF), R33 (once nothing more can come everything is due), R39, R41.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from cedr.consistency.batch import EventBatch
+from cedr.consistency.changes import Changes
+from cedr.consistency.measures import Measures
+from cedr.consistency.pipeline import Pipeline
+from cedr.data.change_log import ChangeLog, Step
+from cedr.data.rejected import Rejected, Rejects
+from cedr.data.results import standing
+from cedr.errors import Diagnostic, HostError
+from cedr.evaluation.engines import ENGINES, fitting_engine, in_order
+from cedr.evaluation.hosts import Answer, Job, host_named, on_the_oracle, said_by, sensible_batch
+from cedr.evaluation.noticing import on_stream
+from cedr.evaluation.preparing import Prepared
+from cedr.evaluation.result import ChangeStream, Result, Track, untracked
+from cedr.model.dead_letter import DeadLetter
+from cedr.model.event import Event
+from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
+from cedr.model.stream import Change, Message
+from cedr.model.time import FOREVER, Time
+from cedr.semantics.evaluate import latest
+
+
+def evaluate_rows(prepared: Prepared, level: ConsistencyLevel | None, host: str | None, batch: int | None) -> Result:
+    """The result of a query on rows; by the columnar runtime where no host is named and it runs the query."""
+    chosen = _Level(prepared, level or prepared.query.consistency or MIDDLE, batch)
+    if host is None:
+        host = fitting_engine(prepared.query.plan, prepared.types)
+        if host == "oracle":
+            prepared.warnings.append(on_the_oracle(prepared.query))
+    if prepared.query.as_of is not None and not prepared.arriving.recorded:
+        primary = "AS OF asks what was known at a CEDR time: that needs a column of arrival times"
+        raise HostError(Diagnostic("no-history", primary, hint="name it: arrival"))
+    return chosen.by_columns() if host == "local" else chosen.by_messages(host)
+
+
+class _Level:
+    """A query on rows at one level."""
+
+    def __init__(self, prepared: Prepared, level: ConsistencyLevel, batch: int | None) -> None:
+        self._prepared, self._level = prepared, level
+        self._batch = batch or sensible_batch(prepared.arriving.count)
+
+    def by_columns(self) -> Result:
+        """In columns.  At STRONG nothing is retracted, and once nothing more can come all levels say the same."""
+        prepared, arriving = self._prepared, self._prepared.arriving
+        query = prepared.query
+        if query.as_of is not None:
+            stream = self._stream(untracked, until=query.as_of)
+            return self._result(Rejects(), rows=self._ordered(said_by(stream.changes, query.as_of)))
+        pipeline = Pipeline(query.plan, STRONG, prepared.types)
+        stretches = pipeline.whole(arriving.whole(), 1)
+        raw = standing((emitted.to_arrow() for said in stretches for emitted in said), bitemporal=query.bitemporal)
+        self._tell_duplicates(pipeline.measures()[0])
+        return self._result(self._letters(pipeline.dead_letters()), raw=raw)
+
+    def by_messages(self, host: str) -> Result:
+        """By a host that takes messages one by one."""
+        prepared = self._prepared
+        messages = tuple(prepared.arriving.messages())
+        answer: Answer = host_named(host)(Job(prepared.query, messages, self._level, prepared.types, self._batch))
+        letters = self._letters(answer.dead_letters)
+
+        def stream(track: Track[object]) -> ChangeStream:
+            if host in ENGINES:
+                return self._stream(track, host=host)
+            found = answer.changes(track)
+            return self._spoken(ChangeLog(prepared.shape, found.changes), found.dead_letters, found.measures)
+
+        return self._result(letters, rows=self._ordered(answer.rows), stream=stream)
+
+    def _ordered(self, rows: Sequence[Event]) -> list[Event]:
+        chosen = rows if self._prepared.query.bitemporal else latest(rows)
+        return sorted(chosen, key=lambda row: (row.occurrence_start, row.valid_start, row.id))
+
+    def _result(self, rejects: Rejects, **parts: Any) -> Result:
+        prepared = self._prepared
+        return Result(
+            prepared.shape,
+            self._level,
+            bitemporal=prepared.query.bitemporal,
+            dead_letters=rejects.diagnostics(),
+            summary=tuple(rejects.summary()),
+            warnings=tuple(prepared.warnings),
+            stream=parts.pop("stream", self._stream),
+            **parts,
+        )
+
+    def _stream(self, track: Track[object], host: str = "local", until: Time = FOREVER) -> ChangeStream:
+        """What the level emits, batch by batch."""
+        prepared, count = self._prepared, self._prepared.arriving.count
+        engine = ENGINES[host](prepared.query.plan, self._level, prepared.types, ())
+        steps: list[Step] = []
+        changes: list[Change] = []
+        for given in track(_Counted(prepared.arriving.steps(self._batch), count // self._batch), "change stream"):
+            cedr_time, messages = cast("tuple[Time, list[Message | EventBatch]]", given)
+            if cedr_time > until:
+                break
+            (emitted,) = engine.step(messages, cedr_time)
+            if isinstance(emitted, Changes):
+                steps += [Step(cedr_time, emitted.to_arrow(), emitted.guarantee)] if len(emitted) else []
+            else:
+                changes += in_order(emitted.to_changes())
+        log = ChangeLog(prepared.shape, None if host == "local" else changes, steps)
+        return self._spoken(log, engine.dead_letters(), engine.measures()[0])
+
+    def _spoken(self, log: ChangeLog, letters: Iterable[DeadLetter], measures: Measures | None) -> ChangeStream:
+        rejects = self._letters(letters)
+        told = tuple(on_stream(self._prepared.arriving, self._level))
+        return ChangeStream(log, rejects.diagnostics(), measures, told, tuple(rejects.summary()))
+
+    def _letters(self, letters: Iterable[DeadLetter]) -> Rejects:
+        """Rows that were not used, those that could not be read included."""
+        return Rejects([*self._prepared.rejects.rows, *(_placed(letter, self._prepared) for letter in letters)])
+
+    def _tell_duplicates(self, measures: Measures) -> None:
+        if measures.duplicates:
+            many = f"{measures.duplicates:,} rows repeat" if measures.duplicates > 1 else "1 row repeats"
+            primary = f"{many} an earlier one and {'are' if measures.duplicates > 1 else 'is'} ignored"
+            self._prepared.warnings.append(Diagnostic("duplicates", primary, severity="note"))
+
+
+class _Counted(Sequence[Any]):
+    """Steps that are made one after the other, of which the number is known about."""
+
+    def __init__(self, items: Iterable[Any], count: int) -> None:
+        self._items, self._count = items, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Any:
+        return iter(self._items)
+
+    def __getitem__(self, index: Any) -> Any:
+        raise NotImplementedError
+
+
+def _placed(letter: DeadLetter, prepared: Prepared) -> Rejected:
+    name, row = prepared.arriving.place(letter.position)
+    return Rejected(letter.code, _same(letter), letter.reason, name, row)
+
+
+def _same(letter: DeadLetter) -> str:
+    return _REASONS.get(letter.code, letter.code.replace("-", " "))
+
+
+_REASONS = {
+    "null-id": "the row has no ID",
+    "broken-guarantee": "the event is later than the guarantee of its source",
+    "second-live-row": "another row with the same ID says something else",
+    "key-reused": "another row with the same key says something else",
+    "valid-end-before-start": "the event ends before it starts",
+    "occurrence-end-before-start": "the event ends before it starts",
+    "retraction-without-insert": "a retraction has no row that it retracts",
+    "revision-too-late": "a revision comes later than its type allows",
+}
