@@ -50,11 +50,14 @@ def test_rows_are_the_latest_belief_in_order() -> None:
 def test_a_result_prints_as_a_table() -> None:
     result = evaluate(PAIR, MESSAGES[:2])
     assert str(result) == (
-        "Pair: 1 row, latest belief\n"
+        "Pair: 1 row, latest belief\nVs  Ve  key  contributors\n--  --  ---  ------------\n 5  11    1  a1, b1"
+    )
+    assert result.as_table(clocks=True)[1].as_text() == (
         "ID        Vs  Ve  Os  Oe  Rt  cbt[]   key\n"
         "--------  --  --  --  --  --  ------  ---\n"
         f"{result.rows[0].id[:8]}   5  11   5   ∞   1  a1, b1    1"
     )
+    assert repr(result) == "<Pair: 1 row, latest belief>"
 
 
 def test_the_change_stream_counts_messages_as_cedr_time() -> None:

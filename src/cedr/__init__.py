@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from cedr.connect.messages import read_messages as read_messages
     from cedr.consistency.batch import EventBatch as EventBatch
     from cedr.consistency.measures import Measures as Measures
+    from cedr.data.change_log import ChangeLog as ChangeLog
+    from cedr.data.opening import LocalEvents as LocalEvents
     from cedr.errors import CedrError as CedrError
     from cedr.errors import Diagnostic as Diagnostic
     from cedr.errors import HostError as HostError
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from cedr.errors import PlanError as PlanError
     from cedr.errors import StreamError as StreamError
     from cedr.evaluation.catalog import read_catalog as read_catalog
+    from cedr.evaluation.events import events as events
     from cedr.evaluation.live import AsyncLive as AsyncLive
     from cedr.evaluation.live import Live as Live
     from cedr.evaluation.live import Said as Said
@@ -83,7 +86,6 @@ if TYPE_CHECKING:
     from cedr.plan.explain import Explanation as Explanation
     from cedr.spark.control import Control as Control
     from cedr.spark.events import Events as Events
-    from cedr.spark.events import events as events
     from cedr.spark.failures import failure as failure
     from cedr.spark.files import files as files
     from cedr.spark.measuring import status as status
@@ -125,6 +127,8 @@ _MODULES = {
     "cedr.connect.messages": ("read_messages",),
     "cedr.consistency.batch": ("EventBatch",),
     "cedr.consistency.measures": ("Measures",),
+    "cedr.data.change_log": ("ChangeLog",),
+    "cedr.data.opening": ("LocalEvents",),
     "cedr.errors": (
         "CedrError",
         "Diagnostic",
@@ -135,6 +139,7 @@ _MODULES = {
         "StreamError",
     ),
     "cedr.evaluation.catalog": ("read_catalog",),
+    "cedr.evaluation.events": ("events",),
     "cedr.evaluation.live": ("AsyncLive", "Live", "Said", "run"),
     "cedr.evaluation.queries": ("compile", "explain"),
     "cedr.evaluation.result": ("Result",),
@@ -148,7 +153,7 @@ _MODULES = {
     "cedr.plan.compile": ("CompiledQuery", "Program"),
     "cedr.plan.explain": ("Explanation",),
     "cedr.spark.control": ("Control",),
-    "cedr.spark.events": ("Events", "events"),
+    "cedr.spark.events": ("Events",),
     "cedr.spark.failures": ("failure",),
     "cedr.spark.files": ("files",),
     "cedr.spark.measuring": ("status",),

@@ -168,10 +168,17 @@ def test_strict_makes_dead_letters_a_failure(folder: Path) -> None:
     assert evaluated(folder, GOOD, "--strict").status == 0
 
 
-def test_every_one_of_many_dead_letters_has_its_line(folder: Path) -> None:
-    run = evaluated(folder, "broken\n" * 50)
-    assert all(f"m.jsonl:{line}:1" in run.err for line in range(1, 51))
+def test_many_dead_letters_are_told_by_reason(folder: Path) -> None:
+    run = evaluated(folder, GOOD + "broken\n" * 50)
+    assert all(f"m.jsonl:{line}:1" in run.err for line in range(3, 23))
+    assert "dead letter[bad-json]: 30 more: this is not JSON: expecting value (first: m.jsonl:23:1)\n" in run.err
     assert run.err.endswith("\n50 dead letters\n")
+
+
+def test_a_file_without_one_message_is_an_error(folder: Path) -> None:
+    run = evaluated(folder, "broken\n" * 50)
+    assert (run.status, run.out) == (2, "")
+    assert run.err.startswith("error[no-messages-at-all]: m.jsonl holds no messages: none of 50 lines is one\n")
 
 
 @pytest.mark.parametrize("command", ["eval", "trace", "check-order"])

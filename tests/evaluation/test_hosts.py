@@ -84,12 +84,20 @@ def test_what_does_not_run_live_is_refused_by_local_and_evaluated_by_default() -
 
 
 @pytest.mark.parametrize("text", [PAIR, COUNT])
-def test_many_changes_are_said_by_whoever_is_faster(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whichever it is, the same is said."""
+def test_where_no_host_is_named_it_is_the_runtime_that_runs_what_it_can(text: str) -> None:
+    """Whichever it is, the same is emitted; that only the oracle runs a query is a warning."""
     messages = [row("AB"[n % 2], f"e{n}", n) for n in range(6)]
-    few = evaluate(text, messages).changes()
-    monkeypatch.setattr(hosts, "_FEW", 0)
-    assert telling(evaluate(text, messages).changes()) == telling(few)
+    unasked, meant = evaluate(text, messages), evaluate(text, messages, host="oracle")
+    assert telling(unasked.changes()) == telling(meant.changes())
+    assert unasked.to_dicts() == meant.to_dicts()
+    assert [each.code for each in unasked.warnings] == (["on-the-oracle"] if "GROUP BY" in text else [])
+
+
+def test_many_messages_make_a_thousand_steps() -> None:
+    messages = [row("A", f"e{n}", n) for n in range(2_500)]
+    result = evaluate("EVENT Q WHEN ANY(A AS a)", messages)
+    assert result.changes()[-1].cedr_time == 834
+    assert evaluate("EVENT Q WHEN ANY(A AS a)", messages, batch=500).changes()[-1].cedr_time == 5
 
 
 @pytest.mark.parametrize("host", ["local", "oracle", None])

@@ -36,7 +36,9 @@ class Data:
         if self.messages is not None and self.events:
             raise StreamError(Diagnostic("bad-word", "--events and --messages are two names for one thing: give one"))
         if self.messages is not None:
-            return self.messages
+            from cedr.evaluation.inputs import MessagesAt
+
+            return MessagesAt(self.messages)
         named = [_by_type(each) for each in self.events]
         if not named:
             return None

@@ -15,6 +15,7 @@ from cedr.connect.tables import Table, changes_table, restated
 from cedr.data.exports import SHOWN, Exports
 from cedr.data.results import STREAM, Shape, events, exported, raw_rows
 from cedr.model.event import Event
+from cedr.model.level import ConsistencyLevel
 from cedr.model.stream import Change, Guarantee, Insert, Retract
 from cedr.model.time import Time
 from cedr.runtime.lineage import lineage_keys
@@ -31,8 +32,14 @@ class Step(NamedTuple):
 class ChangeLog(Exports, Sequence[Change]):
     """Changes in the order in which they were emitted."""
 
-    def __init__(self, shape: Shape, changes: Sequence[Change] | None = None, steps: Sequence[Step] = ()) -> None:
-        self._shape = shape
+    def __init__(
+        self,
+        shape: Shape,
+        changes: Sequence[Change] | None = None,
+        steps: Sequence[Step] = (),
+        level: ConsistencyLevel | None = None,
+    ) -> None:
+        self._shape, self._level = shape, level
         self._changes = None if changes is None else tuple(changes)
         self._steps = steps
 
@@ -57,7 +64,8 @@ class ChangeLog(Exports, Sequence[Change]):
 
     def as_table(self, limit: int | None = SHOWN, *, clocks: bool = False) -> tuple[str, Table]:
         """A title, and the first changes as text."""
-        title = f"{self._shape.name}: {len(self):,} change{'' if len(self) == 1 else 's'}"
+        at = "" if self._level is None else f" at {self._level}"
+        title = f"{self._shape.name}: {len(self):,} change{'' if len(self) == 1 else 's'}{at}"
         shown = self.objects if limit is None else self.objects[:limit]
         return title, changes_table(
             shown, self._shape.type, self._shape.primitive, clocks=clocks, left=len(self) - len(shown)

@@ -6,6 +6,7 @@ Reading: R3.  Our own form is recognised by its content, so that nobody has to s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import chain
 from os import PathLike
 from typing import Any
@@ -18,20 +19,31 @@ from cedr.errors import Diagnostic, StreamError
 from cedr.model.schema import Catalog
 from cedr.model.stream import Guarantee, Insert, Retract
 
+
+@dataclass(frozen=True, slots=True)
+class MessagesAt:
+    """The path of a file that is to be of our own form, whatever is in it."""
+
+    path: str
+
+    def __fspath__(self) -> str:
+        return self.path
+
+
 Messages = MessageFile | str | PathLike[str] | Iterable[Any]
 
 
 def as_events(data: Any, words: Mapping[str, Any]) -> LocalEvents | None:
     """Data that words describe; None where it is messages of our own form.  Raises ``StreamError``."""
     given = {name: value for name, value in words.items() if value is not None}
-    if isinstance(data, str | PathLike):
+    if isinstance(data, str | PathLike) and not isinstance(data, MessagesAt):
         if str(data) == "-" and not given:
             return None
         if holds_messages(data):
             _no_words(given)
             return None
         return local_events(data, given)
-    if isinstance(data, MessageFile):
+    if isinstance(data, MessageFile | MessagesAt):
         _no_words(given)
         return None
     if isinstance(data, LocalEvents | Mapping) or is_frame(data) or hasattr(data, "sparkSession"):

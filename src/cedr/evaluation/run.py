@@ -80,7 +80,7 @@ def evaluate(
         bitemporal=chosen.bitemporal,
         dead_letters=_dead_letters(arrived, answer.dead_letters),
         warnings=(*program.warnings, *answer.warnings, *_missing(chosen, arrived)),
-        stream=lambda track: _stream(arrived, answer.changes(track), shape),
+        stream=lambda track: _stream(arrived, answer.changes(track), shape, job.level),
     )
 
 
@@ -127,9 +127,9 @@ def _missing(query: CompiledQuery, arrived: MessageFile) -> list[Diagnostic]:
     ]
 
 
-def _stream(arrived: MessageFile, stream: Stream, shape: Shape) -> ChangeStream:
+def _stream(arrived: MessageFile, stream: Stream, shape: Shape, level: ConsistencyLevel) -> ChangeStream:
     letters = _dead_letters(arrived, stream.dead_letters)
-    return ChangeStream(ChangeLog(shape, stream.changes), letters, stream.measures)
+    return ChangeStream(ChangeLog(shape, stream.changes, level=level), letters, stream.measures)
 
 
 def _dead_letters(arrived: MessageFile, refused: Iterable[DeadLetter]) -> tuple[Diagnostic, ...]:

@@ -73,7 +73,7 @@ class _Level:
             if host in ENGINES:
                 return self._stream(track, host=host)
             found = answer.changes(track)
-            return self._spoken(ChangeLog(prepared.shape, found.changes), found.dead_letters, found.measures)
+            return self._spoken(ChangeLog(prepared.shape, found.changes, level=self._level), found.dead_letters, found.measures)
 
         return self._result(letters, rows=self._ordered(answer.rows), stream=stream)
 
@@ -109,7 +109,7 @@ class _Level:
                 steps += [Step(cedr_time, emitted.to_arrow(), emitted.guarantee)] if len(emitted) else []
             else:
                 changes += in_order(emitted.to_changes())
-        log = ChangeLog(prepared.shape, None if host == "local" else changes, steps)
+        log = ChangeLog(prepared.shape, None if host == "local" else changes, steps, self._level)
         return self._spoken(log, engine.dead_letters(), engine.measures()[0])
 
     def _spoken(self, log: ChangeLog, letters: Iterable[DeadLetter], measures: Measures | None) -> ChangeStream:
@@ -161,5 +161,5 @@ _REASONS = {
     "valid-end-before-start": "the event ends before it starts",
     "occurrence-end-before-start": "the event ends before it starts",
     "retraction-without-insert": "a retraction has no row that it retracts",
-    "revision-too-late": "a revision comes later than its type allows",
+    "revision-too-late": "another row has the same ID and another time: a revision, which the type does not allow",
 }

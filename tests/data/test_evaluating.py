@@ -1,0 +1,370 @@
+"""A query on data: the same rows from every form of it, on every host; and what is said about the data."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pa_parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cedr
+from cedr.consistency.batch import EventBatch
+from cedr.errors import CedrError, LanguageError, StreamError
+from cedr.evaluation.result import Result
+
+PAIR = """
+EVENT Pair
+WHEN SEQUENCE(TX AS a, TX AS b, 5 minutes)
+WHERE CorrelationKey(card, EQUAL) AND {b.amount > a.amount}
+OUTPUT a.card AS card, b.amount AS amount
+"""
+WORDS = {"type": "TX", "time": "ts", "id": "tx"}
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def table(*rows: tuple[str, int, str, float | None]) -> pa.Table:
+    """Rows as ID, second, card and amount."""
+    ids, seconds, cards, amounts = zip(*rows, strict=True) if rows else ((), (), (), ())
+    times = [START + timedelta(seconds=second) for second in seconds]
+    return pa.table(
+        {
+            "tx": pa.array(ids, pa.string()),
+            "ts": pa.array(times, pa.timestamp("us", "UTC")),
+            "card": pa.array(cards, pa.string()),
+            "amount": pa.array(amounts, pa.float64()),
+        }
+    )
+
+
+ROWS = table(("1", 0, "a", 1.0), ("2", 60, "a", 2.5), ("3", 30, "b", 1.0), ("4", 400, "b", 9.0), ("5", 90, "a", 3.0))
+FOUND = [("a", 2.5, ["1", "2"]), ("a", 3.0, ["1", "5"]), ("a", 3.0, ["2", "5"])]
+
+
+def found(result: Result) -> list[tuple[Any, ...]]:
+    return sorted((row["card"], row["amount"], row["contributors"]) for row in result.to_arrow().to_pylist())
+
+
+def forms(folder: Path) -> dict[str, Any]:
+    """The same rows in every form that is taken."""
+    folder.mkdir(exist_ok=True)
+    pa_csv.write_csv(ROWS, folder / "a.csv")
+    pa_parquet.write_table(ROWS, folder / "a.parquet")
+    rows = ROWS.to_pylist()
+    lines = (json.dumps(row, default=lambda moment: moment.isoformat()) for row in rows)
+    (folder / "a.jsonl").write_text("\n".join(lines))
+    pandas = pytest.importorskip("pandas")
+    polars = pytest.importorskip("polars")
+    return {
+        "CSV": folder / "a.csv",
+        "Parquet": str(folder / "a.parquet"),
+        "JSON": folder / "a.jsonl",
+        "paths": [folder / "a.csv"],
+        "table": ROWS,
+        "batch": ROWS.to_batches()[0],
+        "reader": ROWS.to_reader(),
+        "pandas": ROWS.to_pandas(),
+        "pandas with an index": ROWS.to_pandas().set_index("ts"),
+        "pandas objects": ROWS.to_pandas().astype({"amount": object}),
+        "polars": polars.from_arrow(ROWS),
+        "rows": rows,
+        "naive": pandas.DataFrame(rows),
+    }
+
+
+@pytest.mark.parametrize("host", [None, "local", "oracle"])
+def test_all_forms_of_data_give_the_same_rows(tmp_path: Path, host: str | None) -> None:
+    for name, data in forms(tmp_path).items():
+        result = cedr.evaluate(PAIR, data, host=host, **WORDS)
+        assert found(result) == FOUND, name
+        assert (result.warnings, result.dead_letters) == ((), ()), name
+
+
+def test_data_by_type_and_words_of_its_own(tmp_path: Path) -> None:
+    query = "EVENT Q WHEN SEQUENCE(A AS a, B AS b, 5 minutes) WHERE {a.card = b.card} OUTPUT a.card AS card, b.amount AS amount"
+    words = {"time": "ts", "id": "tx"}
+    first, second = ROWS.slice(0, 1), ROWS.slice(1, 1)
+    pa_csv.write_csv(second, tmp_path / "b.csv")
+    expected = [("a", 2.5, ["1", "2"])]
+    assert found(cedr.evaluate(query, {"A": first, "B": tmp_path / "b.csv"}, **words)) == expected
+    described = cedr.events(first, type="A", **words) | cedr.events(second, type="B", **words)
+    assert found(cedr.evaluate(query, described)) == expected
+    assert (
+        found(cedr.evaluate(query, [cedr.events(first, type="A", **words), cedr.events(second, type="B", **words)]))
+        == expected
+    )
+    mixed = pa.concat_tables([first, second]).append_column("kind", pa.array(["A", "B"]))
+    assert found(cedr.evaluate(query, mixed, type="kind", **words)) == expected
+
+
+def test_batches_of_events_are_taken() -> None:
+    batch = EventBatch("TX", ROWS["tx"], ROWS["ts"], payload={"card": ROWS["card"], "amount": ROWS["amount"]})
+    assert found(cedr.evaluate(PAIR, [batch])) == FOUND
+
+
+def test_without_an_id_equal_rows_are_one_event() -> None:
+    """R8, R41"""
+    twice = pa.concat_tables([ROWS, ROWS]).drop_columns(["tx"])
+    result = cedr.evaluate(PAIR, twice, type="TX", time="ts")
+    assert len(result) == 3
+    assert [(each.code, each.primary) for each in result.warnings] == [
+        ("duplicates", "5 rows repeat an earlier one and are ignored")
+    ]
+
+
+def test_a_column_of_the_header_is_an_attribute_where_the_query_names_it() -> None:
+    query = PAIR.replace("OUTPUT ", "OUTPUT a.tx AS first, b.ts AS at, ")
+    row = cedr.evaluate(query, ROWS, **WORDS).to_arrow(["first", "at"]).to_pylist()[0]
+    assert row == {"first": "1", "at": START + timedelta(seconds=60)}
+
+
+# -- levels, changes, retractions -------------------------------------------------------------------------------------
+
+
+def test_the_change_stream_goes_batch_by_batch_and_ends() -> None:
+    log = cedr.evaluate(PAIR, ROWS, batch=2, **WORDS).changes()
+    assert [(change.kind, change.cedr_time) for change in log] == [
+        ("insert", 1),
+        ("insert", 3),
+        ("insert", 3),
+        ("guarantee", 4),
+    ]
+    assert log.to_arrow().column("change").to_pylist() == ["insert", "insert", "insert", "guarantee"]
+    assert len(log) == 4
+
+
+@pytest.mark.parametrize("level", ["STRONG", "MIDDLE", "WEAK"])
+def test_the_changes_are_those_of_the_oracle(level: str) -> None:
+    query = "EVENT Q WHEN UNLESS(A AS a, B AS b, 1 minute) WHERE {a.k = b.k} OUTPUT a.k AS k"
+    data = pa.table(
+        {
+            "kind": ["A", "A", "B", "A", "B"],
+            "id": ["1", "2", "3", "4", "5"],
+            "at": [0, 10, 40, 200, 30],
+            "k": [1, 2, 1, 1, 2],
+        }
+    )
+    words: dict[str, Any] = {
+        "type": "kind",
+        "time": "at",
+        "id": "id",
+        "time_unit": "s",
+        "disorder": "30 seconds",
+        "batch": 1,
+    }
+    local = cedr.evaluate(query, data, consistency=level, **words)
+    oracle = cedr.evaluate(query, data, consistency=level, host="oracle", **words)
+    assert local.changes_to_dicts() == oracle.changes_to_dicts()
+    assert {change.kind for change in local.changes()} >= {"insert", "guarantee"}
+
+
+def test_rows_may_retract_and_shorten_others() -> None:
+    """R3"""
+    data = pa.table(
+        {
+            "what": ["insert", None, "retract", "retract"],
+            "id": ["1", "2", "1", "2"],
+            "at": [0, 1, 0, 1],
+            "until": [None, 100, None, 50],
+        }
+    )
+    query = "EVENT Q WHEN ANY(A AS a) OUTPUT a.Vs AS start, a.Ve AS finish"
+    words = {"type": "'A'", "time": "at", "id": "id", "change": "what", "valid_end": "until"}
+    for host in ("local", "oracle"):
+        rows = cedr.evaluate(query, data, host=host, **words).to_arrow().to_pylist()
+        assert [(row["start"], row["finish"]) for row in rows] == [(1, 50)]
+
+
+def test_as_of_asks_what_was_known_then() -> None:
+    """R24"""
+    data = ROWS.append_column("came", pa.array([1, 2, 3, 4, 5]))
+    words = {**WORDS, "arrival": "came"}
+    assert len(cedr.evaluate(f"{PAIR} AS OF 4", data, **words)) == 1
+    assert len(cedr.evaluate(f"{PAIR} AS OF 5", data, **words)) == 3
+    with pytest.raises(CedrError, match="no-history"):
+        cedr.evaluate(f"{PAIR} AS OF 4", ROWS, **WORDS)
+
+
+def test_a_standing_query_on_data() -> None:
+    live = cedr.run(PAIR, ROWS, batch=2, consistency=["STRONG", "MIDDLE"], **WORDS)
+    assert [(str(said.level), said.change.kind) for said in live].count(("STRONG", "insert")) == 3
+    assert [each.code for each in live.warnings] == ["no-guarantee"]
+
+
+# -- what is said about the data --------------------------------------------------------------------------------------
+
+
+def test_rows_that_cannot_be_used_are_told_by_reason(tmp_path: Path) -> None:
+    lines = [f"{number},2026-01-01 00:00:{number:02d},a,{number}" for number in range(40)]
+    lines[7], lines[8], lines[20] = "7,soon,a,7", "8,,a,8", "20,2026-01-01 00:00:20,a,abc"
+    (tmp_path / "a.csv").write_text("\n".join(["tx,ts,card,amount", *lines]))
+    result = cedr.evaluate(PAIR, tmp_path / "a.csv", **WORDS)
+    assert result.summary is not None
+    assert [each.render().replace(str(tmp_path), "") for each in result.summary] == [
+        'dead letter[bad-time]: 1 row is not used: "ts" is "soon", which is no time (/a.csv, row 9)',
+        'dead letter[null-time]: 1 row is not used: the row has no time in "ts" (/a.csv, row 10)',
+        'dead letter[wrong-value]: 1 row is not used: "amount" is "abc", which is no INTEGER (/a.csv, row 22)',
+    ]
+    assert len(result.dead_letters) == 3
+    assert len(result) == 37 * 36 // 2
+    assert "3 dead letters" in repr(result)
+
+
+def test_more_than_a_tenth_unusable_is_an_error_unless_it_is_allowed() -> None:
+    data = [
+        {"tx": str(n), "ts": "soon" if n < 2 else f"2026-01-01 00:00:{n:02d}", "card": "a", "amount": n}
+        for n in range(19)
+    ]
+    with pytest.raises(StreamError) as raised:
+        cedr.evaluate(PAIR, data, **WORDS)
+    assert str(raised.value) == (
+        "error[too-many-bad-rows]: 2 of 19 rows cannot be used\n"
+        '    = 2 rows are not used: "ts" has a value that is no time (first: rows, row 1: "ts" is "soon", which is no time)\n'
+        "    = hint: mend the data, or allow more than 10%: bad_rows=1 goes on without such rows"
+    )
+    assert len(cedr.evaluate(PAIR, data, bad_rows=0.2, **WORDS)) > 0
+    assert len(cedr.evaluate(PAIR, [*data, {**data[-1], "tx": "x"}], **WORDS)) > 0
+
+
+@pytest.mark.parametrize(("second", "code"), [(0, "key-reused"), (5, "revision-too-late")])
+def test_a_row_that_says_something_else_under_the_same_id_is_told(second: int, code: str) -> None:
+    """R41; with another time it is a revision (R37)."""
+    result = cedr.evaluate(PAIR, pa.concat_tables([ROWS, table(("1", second, "a", 7.0))]), **WORDS)
+    assert result.summary is not None
+    assert [(each.code, "(Arrow table, row 6)" in each.primary) for each in result.summary] == [(code, True)]
+    assert found(result) == FOUND
+
+
+def test_events_of_equal_time_are_told() -> None:
+    """R49"""
+    tied = table(("1", 0, "a", 1.0), ("2", 0, "a", 2.0), ("3", 0, "b", 3.0), ("4", 9, "b", 3.0), ("4", 9, "b", 3.0))
+    result = cedr.evaluate(PAIR, tied, **WORDS)
+    assert [each.primary for each in result.warnings if each.code == "ties"] == [
+        "2 events have the same time as another one that they could be matched with"
+    ]
+
+
+def test_events_later_than_declared_are_told() -> None:
+    """R39: the result has them, a stream has not."""
+    late = table(("1", 100, "a", 1.0), ("2", 0, "a", 2.0), ("3", 200, "a", 3.0))
+    result = cedr.evaluate(PAIR, late, disorder="1 minute", batch=1, **WORDS)
+    assert "1 events come later than the declared disorder (1 minute) allows" in [
+        each.primary for each in result.warnings
+    ]
+    assert len(result) == 2
+    stream = result.change_stream(lambda items, _: items)
+    assert stream.summary is not None
+    assert [each.code for each in stream.summary] == ["broken-guarantee"]
+
+
+def test_a_type_that_never_comes_is_told() -> None:
+    data = ROWS.append_column("kind", pa.array(["TX"] * 5))
+    query = PAIR.replace("TX AS b", "RX AS b")
+    result = cedr.evaluate(query, data, type="kind", time="ts", id="tx")
+    assert [each.render() for each in result.warnings] == [
+        'warning[no-messages]: no events of type "RX" came\n    = the events are of type: TX (5)'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "words", "message"),
+    [
+        (
+            42,
+            {},
+            "error[wrong-data]: an int is no data that a query can be asked of\n    = taken are: the path of a CSV",
+        ),
+        (b"x", {}, "error[wrong-data]: a bytes is no data"),
+        (None, {}, "error[wrong-data]: a NoneType is no data"),
+        ([1, 2], {}, "error[wrong-data]: a list is no data"),
+        ({}, {}, "error[wrong-data]: a dict is no data"),
+        (ROWS, {}, "error[no-event-type]: Arrow table: nothing tells the type of an event"),
+        (ROWS, {"type": "TX"}, 'error[unknown-column]: Arrow table has no column "time", asked for by time='),
+        (ROWS, {**WORDS, "id": "amount"}, "KEEPS"),
+        (ROWS, {**WORDS, "id": "nr"}, 'error[unknown-column]: Arrow table has no column "nr", asked for by id='),
+        (ROWS, {**WORDS, "time": "card"}, "error[too-many-bad-rows]: 5 of 5 rows cannot be used"),
+        (ROWS, {**WORDS, "time": "amount"}, 'error[wrong-column-type]: column "amount" for time= is double'),
+        (
+            ROWS,
+            {**WORDS, "type": "RX"},
+            "error[no-event-type]: the query reads events of type TX, and the data are of type RX",
+        ),
+        (ROWS, {**WORDS, "tme": "ts"}, 'error[unknown-word]: there is no word "tme"'),
+        (
+            [{"insert": {"type": "TX", "id": 1, "vs": 1}}],
+            WORDS,
+            "error[bad-word]: these are messages, which say all by themselves",
+        ),
+        ([{"upsert": 1}], {}, "error[no-event-type]: rows: nothing tells the type of an event"),
+    ],
+)
+def test_what_cannot_be_read_is_an_error_and_never_an_empty_answer(
+    data: Any, words: dict[str, Any], message: str
+) -> None:
+    if message == "KEEPS":
+        data = data.set_column(3, "amount", pa.array([0.5, 1.5, 2.5, 3.5, 4.5]))
+        message = 'error[wrong-column-type]: column "amount" for id= is double, neither text nor whole numbers'
+    with pytest.raises(StreamError) as raised:
+        cedr.evaluate(PAIR, data, **words)
+    assert str(raised.value).startswith(message)
+
+
+def test_types_that_do_not_fit_the_query_are_errors_at_their_place() -> None:
+    with pytest.raises(LanguageError, match="card"):
+        cedr.evaluate(PAIR.replace("b.amount > a.amount", "b.card > 5"), ROWS, **WORDS)
+    with pytest.raises(StreamError, match='there is no column for the attribute "iban" of TX'):
+        cedr.evaluate(
+            f"TYPE TX (card STRING, amount FLOAT, iban STRING);{PAIR.replace('a.card AS', 'a.iban AS')}", ROWS, **WORDS
+        )
+
+
+def test_a_query_of_the_algebra_runs_on_the_oracle_with_a_warning() -> None:
+    query = "EVENT N FROM TX AS t GROUP BY t.card OUTPUT t.card AS card, COUNT(*) AS amount"
+    result = cedr.evaluate(query, ROWS, **WORDS)
+    assert [each.code for each in result.warnings] == ["on-the-oracle"]
+    assert len(result) > 0
+    assert cedr.evaluate(query, ROWS, host="oracle", **WORDS).warnings == ()
+
+
+# -- against the oracle -----------------------------------------------------------------------------------------------
+
+EVENTS = st.lists(
+    st.tuples(st.sampled_from("ABC"), st.integers(0, 12), st.sampled_from([None, 1, 2]), st.sampled_from([None, 15])),
+    max_size=12,
+)
+QUERIES = (
+    "EVENT Q WHEN SEQUENCE(A AS a, B AS b, 5) WHERE {a.k = b.k}",
+    "EVENT Q WHEN UNLESS(SEQUENCE(A AS a, B AS b, 6), C AS c, 3) WHERE CorrelationKey(k, EQUAL)",
+    "EVENT Q WHEN ALL(A AS a, B AS b, 4) VALID WITH LAST",
+    "EVENT Q WHEN NOT(C AS c, SEQUENCE(A AS a, B AS b, 8))",
+)
+
+
+@given(EVENTS, st.sampled_from(QUERIES), st.integers(1, 4), st.sampled_from(["STRONG", "MIDDLE", "WEAK"]))
+def test_columns_say_what_the_oracle_says(rows: list[Any], query: str, batch: int, level: str) -> None:
+    """R33 to R35, at every step."""
+    types = "TYPE A (k INTEGER); TYPE B (k INTEGER); TYPE C (k INTEGER);"
+    kinds, times, keys, ends = zip(*rows, strict=True) if rows else ((), (), (), ())
+    data = pa.table(
+        {
+            "kind": pa.array(kinds, pa.string()),
+            "time": pa.array(times, pa.int64()),
+            "id": np.arange(len(rows)),
+            "k": pa.array(keys, pa.int64()),
+            "end": pa.array(ends, pa.int64()),
+        }
+    )
+    words: dict[str, Any] = {"type": "kind", "id": "id", "valid_end": "end", "disorder": 3, "batch": batch}
+    results = [
+        cedr.evaluate(types + query, data, host=host, consistency=level, **words) for host in ("local", "oracle")
+    ]
+    first, second = ([row | {"id": ""} for row in result.to_dicts()] for result in results)
+    assert sorted(map(str, first)) == sorted(map(str, second))
+    assert results[0].changes_to_dicts() == results[1].changes_to_dicts()
