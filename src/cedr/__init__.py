@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from cedr.connect.messages import read_messages as read_messages
     from cedr.consistency.batch import EventBatch as EventBatch
     from cedr.consistency.measures import Measures as Measures
+    from cedr.drawing.picture import Drawing as Drawing
     from cedr.errors import CedrError as CedrError
     from cedr.errors import Diagnostic as Diagnostic
     from cedr.errors import HostError as HostError
@@ -125,6 +126,7 @@ _MODULES = {
     "cedr.connect.messages": ("read_messages",),
     "cedr.consistency.batch": ("EventBatch",),
     "cedr.consistency.measures": ("Measures",),
+    "cedr.drawing.picture": ("Drawing",),
     "cedr.errors": (
         "CedrError",
         "Diagnostic",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import median_low
 
 from cedr.drawing.choice import Shown
 from cedr.drawing.clock import Clock
@@ -130,8 +129,8 @@ def scale_of(shown: Shown, clock: Clock, total: float) -> Scale:
     starts = [time for time in marks if time < FOREVER] or [0]
     first, last = min(starts), max(starts)
     ends = [event.valid_end for event in events if event.valid_start < event.valid_end < FOREVER]
-    lengths = [_length(bar.event) for bar in shown.bars if _length(bar.event)]
-    usual = max(last - first, median_low(lengths) if lengths else 0)
+    lengths = sorted(_length(bar.event) for bar in shown.bars if _length(bar.event))
+    usual = max(last - first, lengths[(len(lengths) - 1) // 2] if lengths else 0)
     end = max(last, min(max(ends, default=last), last + usual + usual // 2))
     if end == first:
         spare = SECOND if clock.timestamps else 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from cedr.connect.rows import Data, change_as_data, row_as_data
 from cedr.connect.tables import rows_table
@@ -15,6 +15,9 @@ from cedr.model.event import Event
 from cedr.model.level import ConsistencyLevel
 from cedr.model.schema import EventType
 from cedr.model.stream import Change, Message
+
+if TYPE_CHECKING:
+    from cedr.drawing.picture import Drawing
 
 T = TypeVar("T")
 Track = Callable[[Sequence[T], str], Iterable[T]]
@@ -58,6 +61,7 @@ class Result:
     warnings: tuple[Diagnostic, ...] = ()
     primitive: frozenset[str] = frozenset()
     _source: Callable[[Track[Message]], ChangeStream] = field(default=silent, repr=False, compare=False)
+    _messages: tuple[Message, ...] = field(default=(), repr=False, compare=False)
 
     def changes(self) -> tuple[Change, ...]:
         """The change stream at the level, one message a step: CEDR times 1, 2, 3 and so on."""
@@ -82,6 +86,18 @@ class Result:
     def changes_to_dicts(self) -> list[Data]:
         """The change stream as plain data, as ``cedr eval --json --changes`` prints it."""
         return [change_as_data(change, self.primitive) for change in self.changes()]
+
+    def draw(self, *, limit: int = 300) -> Drawing:
+        """The rows in valid time as a picture, with their events, late events and retractions; at most ``limit`` rows.
+
+        A notebook shows it; ``.save("result.svg")`` writes it to a file.
+        """
+        from cedr.drawing.picture import draw  # few results are drawn: the others need not load it
+
+        arrived = list(enumerate(self._messages, 1))  # one message a step, as in the change stream
+        return draw(
+            self.rows, changes=self.changes(), messages=arrived, title=f"{self.name} at {self.level}", limit=limit
+        )
 
     @property
     def title(self) -> str:

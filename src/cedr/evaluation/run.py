@@ -63,6 +63,7 @@ def evaluate(
         (*program.warnings, *_missing(chosen, arrived)),
         frozenset(source.name for source in sources(chosen)),
         lambda track: _stream(arrived, answer.changes(track)),
+        sent,
     )
 
 
