@@ -6,7 +6,7 @@ the events to the rows that they are part of.  Paper: Sections 2 and 4.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from os import PathLike, fspath
@@ -20,6 +20,7 @@ from cedr.drawing.layout import (
     ID_SIZE,
     Lane,
     PlacedBar,
+    PlacedDot,
     Scale,
     own_lines,
     picture_width,
@@ -28,7 +29,7 @@ from cedr.drawing.layout import (
     scale_of,
 )
 from cedr.drawing.legend import legend
-from cedr.drawing.story import bars_of, dots_of
+from cedr.drawing.story import Reference, bars_of, dots_of
 from cedr.drawing.style import ROOT, style_sheet
 from cedr.drawing.words import escaped, plain, short_id, shortened, width
 from cedr.errors import Diagnostic, StreamError
@@ -157,10 +158,10 @@ def _body(shown: Shown, clock: Clock, scale: Scale, name: str) -> tuple[list[str
     """Lanes, links and bars, from 0 downwards, and how far down they go."""
     lanes = place_lanes(shown, scale, _HEADING if shown.dots else 0)
     upper = lanes[-1].top + lanes[-1].height if lanes else 0.0
-    lower = upper + (_BAND if any(shown.links) else 0)
+    dots = {dot.dot.event.reference: dot for lane in lanes for dot in lane.dots}
+    lower = upper + (_BAND if _crossing(shown, dots, scale) else 0)
     top = lower + _HEADING
     bars, style, lines = place_bars(shown, scale, clock, top)
-    dots = {dot.dot.event.reference: dot for lane in lanes for dot in lane.dots}
     count = sum(map(len, shown.links))
     opacity = 0.7 if count <= 40 else 0.4 if count <= 200 else 0.22
     endless = sorted({bar.bar.state for bar in bars if bar.endless}, key=lambda state: state.value)
@@ -178,6 +179,12 @@ def _body(shown: Shown, clock: Clock, scale: Scale, name: str) -> tuple[list[str
         shapes.text((_MARGIN, lower + 14), "output rows" if shown.bars else "no output rows", 11, style="quiet")
     )
     return parts, top + style.step * lines + 8
+
+
+def _crossing(shown: Shown, dots: Mapping[Reference, PlacedDot], scale: Scale) -> bool:
+    """Whether a link goes across: then it needs room between the events and the rows."""
+    pairs = zip(shown.bars, shown.links, strict=True)
+    return any(dots[name].x != scale.x(bar.event.valid_start) for bar, names in pairs for name in names)
 
 
 def _names(shown: Shown, lanes: Sequence[Lane], bars: Sequence[PlacedBar], scale: Scale) -> Iterator[str]:
