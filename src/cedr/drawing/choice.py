@@ -15,22 +15,14 @@ _LINKS_PER_BAR = 24
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What is shown, and of how much."""
+    """What is shown."""
 
     bars: tuple[Bar, ...]
     dots: tuple[Dot, ...]
     links: tuple[tuple[Reference, ...], ...]
     """The dots that each bar is linked to."""
-    all_bars: tuple[Bar, ...]
-    all_dots: tuple[Dot, ...]
-
-    @property
-    def note(self) -> str:
-        """The counts, and what is left out, as one line."""
-        parts = [", ".join(_counts(self.all_bars)), ", ".join(_dot_counts(self.all_dots))]
-        parts.append(_cut(len(self.bars), len(self.all_bars), "row"))
-        parts.append(_cut(len(self.dots), len(self.all_dots), "event"))
-        return "; ".join(part for part in parts if part)
+    note: str
+    """The counts, and what is left out, as one line."""
 
 
 def choose(bars: Sequence[Bar], arrived: dict[Reference, Dot], limit: int) -> Shown:
@@ -49,9 +41,14 @@ def choose(bars: Sequence[Bar], arrived: dict[Reference, Dot], limit: int) -> Sh
     most = max(_FEWEST_DOTS, _DOTS_PER_BAR * max(0, limit))
     kept = set([*wanted, *others][:most])
     links = tuple(_links(found, kept) for found in made_of)
-    return Shown(
-        shown, tuple(dot for name, dot in dots.items() if name in kept), links, tuple(bars), tuple(dots.values())
+    drawn = tuple(dot for name, dot in dots.items() if name in kept)
+    counts = (
+        ", ".join(_counts(bars)),
+        ", ".join(_dot_counts(dots.values())),
+        _cut(len(shown), len(bars), "row"),
+        _cut(len(drawn), len(dots), "event"),
     )
+    return Shown(shown, drawn, links, "; ".join(count for count in counts if count))
 
 
 def leaves(row: Event) -> tuple[Event, ...]:
@@ -83,7 +80,7 @@ def _counts(bars: Sequence[Bar]) -> Iterable[str]:
         yield f"{shortened:,} shortened"
 
 
-def _dot_counts(dots: Sequence[Dot]) -> Iterable[str]:
+def _dot_counts(dots: Iterable[Dot]) -> Iterable[str]:
     came = [dot for dot in dots if dot.arrival is not Arrival.DERIVED]
     if came:
         yield plural(len(came), "event")
