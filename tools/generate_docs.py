@@ -18,6 +18,7 @@ from cedr.language.codes import reference_page as errors_page
 from citations import DEFINITION, FIGURE, READING, ROOT, Item
 from drawings import DRAWINGS
 from spectrum import spectrum_page, spectrum_picture
+from unanswered import unanswered_picture
 
 TITLES = {
     DEFINITION: [
@@ -171,6 +172,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/expressions.md": expressions_page,
     "docs/explanation/spectrum.md": spectrum_page,
     "docs/images/spectrum.svg": spectrum_picture,
+    "docs/images/unanswered.svg": unanswered_picture,
     **{f"docs/images/{name}.svg": draw for name, draw in DRAWINGS.items()},
 }
 

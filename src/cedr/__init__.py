@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from cedr.consistency.measures import Measures as Measures
     from cedr.data.change_log import ChangeLog as ChangeLog
     from cedr.data.opening import LocalEvents as LocalEvents
+    from cedr.drawing.picture import Drawing as Drawing
     from cedr.errors import CedrError as CedrError
     from cedr.errors import Diagnostic as Diagnostic
     from cedr.errors import HostError as HostError
@@ -129,6 +130,7 @@ _MODULES = {
     "cedr.consistency.measures": ("Measures",),
     "cedr.data.change_log": ("ChangeLog",),
     "cedr.data.opening": ("LocalEvents",),
+    "cedr.drawing.picture": ("Drawing",),
     "cedr.errors": (
         "CedrError",
         "Diagnostic",

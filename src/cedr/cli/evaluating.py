@@ -66,6 +66,7 @@ class Printing:
     clocks: bool
     limit: int | None
     output: str | None
+    draw: str | None
 
 
 def eval_file(request: Request, printing: Printing, *, strict: bool, dead_letters: str | None) -> None:
@@ -82,6 +83,10 @@ def eval_file(request: Request, printing: Printing, *, strict: bool, dead_letter
         _print(result, printing, (row_as_data(row, result.primitive) for row in result.first(printing.limit)))
     if printing.measures and stream is not None and stream.measures is not None:
         print_measures([stream.measures], as_json=printing.as_json)
+    if printing.draw is not None:
+        picture = result.draw()
+        picture.save(printing.draw)
+        say(f"{printing.draw}: {picture.note}")
     _report_dead_letters(letters, summary)
     if dead_letters is not None:
         _write_dead_letters(letters, dead_letters)

@@ -120,6 +120,9 @@ def eval_(  # noqa: PLR0913 - one for each option
     output: Annotated[
         str | None, typer.Option("--output", metavar="FILE", help="Write a .csv, .jsonl or .parquet file instead.")
     ] = None,
+    draw: Annotated[
+        str | None, typer.Option("--draw", metavar="FILE", help="Draw the result, as a picture of form .svg.")
+    ] = None,
     dead_letters: Annotated[
         str | None, typer.Option("--dead-letters", metavar="FILE", help="Write what was not used, as JSON Lines.")
     ] = None,
@@ -130,7 +133,7 @@ def eval_(  # noqa: PLR0913 - one for each option
         from cedr.cli.evaluating import Printing, Request, eval_file
 
         printing = Printing(
-            as_json=as_json, changes=changes, measures=measures, clocks=clocks, limit=limit, output=output
+            as_json=as_json, changes=changes, measures=measures, clocks=clocks, limit=limit, output=output, draw=draw
         )
         request = Request(file, data, event, host, consistency, tuple(catalog or ()), batch)
         eval_file(request, printing, strict=strict, dead_letters=dead_letters)

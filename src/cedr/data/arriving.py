@@ -20,11 +20,14 @@ import pyarrow.compute as pc
 from cedr.consistency.batch import EventBatch
 from cedr.data.instants import mask
 from cedr.data.loading import KINDS, Loaded, Part
+from cedr.model.event import Event, primitive_contributors
 from cedr.model.stream import Guarantee, Message, Retract
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 
 Rows = npt.NDArray[np.int64]
 INSERT, RETRACT, GUARANTEE = range(len(KINDS))
+_FEW = 2_000
+"""Up to so many rows all of them are drawn."""
 
 
 @dataclass(slots=True)
@@ -124,6 +127,22 @@ class Arriving:
                 name, row = ("", 0) if isinstance(given, Guarantee) else self.place(first + offset)
                 for message in given.inserts() if isinstance(given, EventBatch) else [given]:
                     yield name, row, message
+
+    def made_of(self, rows: Sequence[Event], batch: int) -> list[tuple[Time, Message]]:
+        """The input that some rows are made of, or all of it where it is little, with the step in which each came."""
+        named = {(leaf.stream, leaf.id) for row in rows for leaf in primitive_contributors(row)}
+        found: list[tuple[int, Message]] = []
+        for stream in self._streams:
+            ids = stream.part.ids.cast(pa.string())
+            wanted = pa.array([id_ for name, id_ in named if name == stream.part.type.name], pa.string())
+            chosen = np.arange(len(ids)) if self.count <= _FEW else np.flatnonzero(mask(pc.is_in(ids, wanted)))
+            if stream.loaded.kinds is not None:
+                chosen = chosen[stream.loaded.kinds[stream.rows[chosen]] == INSERT]
+            if len(chosen):
+                ranks = stream.ranks[chosen].tolist()
+                found += zip(ranks, _batch(stream.part, chosen, None).inserts(), strict=True)
+        found.sort(key=lambda each: each[0])
+        return [(rank // batch + 1, message) for rank, message in found]
 
     def place(self, position: int) -> tuple[str, int]:
         """Where the row stands that was handed over at a position: file and row."""

@@ -22,8 +22,8 @@ def events(data: Any, **words: Any) -> Any:
     ``type`` is the column that tells the type of an event, or, where no column has that name, the type of all rows.
     ``time`` is Vs; ``time_unit`` (s, ms, us, ns, ticks) is the unit of times that are whole numbers, ``time_format``
     how they are written as text, ``zone`` the zone of those that have none.  Without ``id`` an event is known by all
-    its values.  ``valid_end``, ``occurrence_start``, ``occurrence_end`` and ``key`` are columns too; what is left out, or
-    NULL, has its default (R2).
+    its values.  ``valid_end``, ``occurrence_start``, ``occurrence_end`` and ``key`` are columns too; what is left out,
+    or NULL, has its default (R2).
 
     ``change`` tells "insert" (or NULL), "retract" and "guarantee" apart (R3).  ``guarantee`` is a column in which every
     row carries one; ``disorder`` says that no event is later than this behind the newest one of its source.

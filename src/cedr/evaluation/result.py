@@ -16,9 +16,13 @@ from cedr.data.results import TABLE, Shape, events, exported, raw_rows
 from cedr.errors import Diagnostic
 from cedr.model.event import Event
 from cedr.model.level import ConsistencyLevel
+from cedr.model.stream import Message
+from cedr.model.time import Time
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from cedr.drawing.picture import Drawing
 
 T = TypeVar("T")
 _REMARKS = 10
@@ -63,6 +67,7 @@ class Result(Exports):
         summary: tuple[Diagnostic, ...] | None = None,
         warnings: tuple[Diagnostic, ...] = (),
         stream: Callable[[Track[object]], ChangeStream] | None = None,
+        messages: Callable[[Sequence[Event]], Sequence[tuple[Time, Message]]] | None = None,
     ) -> None:
         """Either the rows or the raw table is given; ``summary`` has a line for each reason of dead letters."""
         self.name, self.type, self.primitive = shape.name, shape.type, shape.primitive
@@ -70,7 +75,7 @@ class Result(Exports):
         self.dead_letters, self.warnings = dead_letters, warnings
         self.summary = summary
         self._shape, self._rows, self._raw = shape, None if rows is None else tuple(rows), raw
-        self._source = stream
+        self._source, self._messages = stream, messages
 
     @property
     def rows(self) -> tuple[Event, ...]:
@@ -108,6 +113,14 @@ class Result(Exports):
     def changes_to_dicts(self) -> list[Data]:
         """The change stream as plain data, as ``cedr eval --json --changes`` prints it."""
         return [change_as_data(change, self.primitive) for change in self.changes()]
+
+    def draw(self, *, limit: int = 300) -> Drawing:
+        """A picture of the first rows: lifelines, contributors, what came late, what was retracted."""
+        from cedr.drawing.picture import draw  # few results are drawn: the others need not load it
+
+        arrived = () if self._messages is None else self._messages(self.first(limit))
+        title = f"{self.name} at {self.level}"
+        return draw(self.rows, changes=self.changes(), messages=arrived, title=title, limit=limit)
 
     def first(self, limit: int | None) -> tuple[Event, ...]:
         """The first rows; of a large result only these become objects."""

@@ -81,6 +81,7 @@ def evaluate(
         dead_letters=_dead_letters(arrived, answer.dead_letters),
         warnings=(*program.warnings, *answer.warnings, *_missing(chosen, arrived)),
         stream=lambda track: _stream(arrived, answer.changes(track), shape, job.level),
+        messages=lambda _: [(number // job.batch + 1, message) for number, message in enumerate(sent)],
     )
 
 

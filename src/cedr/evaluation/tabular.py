@@ -73,7 +73,9 @@ class _Level:
             if host in ENGINES:
                 return self._stream(track, host=host)
             found = answer.changes(track)
-            return self._spoken(ChangeLog(prepared.shape, found.changes, level=self._level), found.dead_letters, found.measures)
+            return self._spoken(
+                ChangeLog(prepared.shape, found.changes, level=self._level), found.dead_letters, found.measures
+            )
 
         return self._result(letters, rows=self._ordered(answer.rows), stream=stream)
 
@@ -91,6 +93,7 @@ class _Level:
             summary=tuple(rejects.summary()),
             warnings=tuple(prepared.warnings),
             stream=parts.pop("stream", self._stream),
+            messages=lambda rows: prepared.arriving.made_of(rows, self._batch),
             **parts,
         )
 
