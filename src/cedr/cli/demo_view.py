@@ -141,7 +141,7 @@ class LiveView:
         self._costs: Sequence[Costs] = ()
         self._recent: dict[ConsistencyLevel, list[tuple[str, str]]] = {}
         self._newest = self._where = ""
-        self._live = Live(console=self._console, refresh_per_second=10, get_renderable=self._drawn, transient=True)
+        self._live = Live(console=self._console, refresh_per_second=10, get_renderable=self.drawn, transient=True)
 
     def __enter__(self) -> LiveView:
         self._live.start()
@@ -173,7 +173,7 @@ class LiveView:
         for level, said in step.said.items():  # retractions come last: they are not to be missed
             ordered = sorted(said, key=lambda each: not each.told.inserted)
             lines = Counter((spoken(each), "green" if each.told.inserted else "red") for each in ordered)
-            new = [(f"{text}{_times(count)}", style) for (text, style), count in lines.items()]
+            new = [(f"{text} x{count}" if count > 1 else text, style) for (text, style), count in lines.items()]
             self._recent[level] = [*self._recent[level], *new][-_RECENT:]
 
     def close(self, closing: Closing, screen: Screen) -> None:
@@ -189,7 +189,8 @@ class LiveView:
 
     # -- drawing ------------------------------------------------------------------------------------------------------
 
-    def _drawn(self) -> Any:
+    def drawn(self) -> Any:
+        """What the screen shows now."""
         from rich.console import Group
         from rich.progress_bar import ProgressBar
         from rich.table import Table
@@ -216,9 +217,13 @@ class LiveView:
         columns = []
         for place, (level, account) in enumerate(watching.accounts.items()):
             cost = self._costs[place] if place < len(self._costs) else None
-            counts = f"{account.said:,} alerts, {account.removed + account.closed:,} retracted"
-            lines = [(counts, "bold"), (f"memory: {cost.kept:,} events" if cost else "", "dim"), *self._recent[level]]
-            lines += [("", "")] * (_RECENT + 2 - len(lines))
+            lines = [
+                (f"{account.said:,} alerts", "bold"),
+                (f"{account.removed + account.closed:,} retracted", "bold"),
+                (f"memory: {cost.kept:,} events" if cost else "", "dim"),
+                *self._recent[level],
+            ]
+            lines += [("", "")] * (_RECENT + 3 - len(lines))
             columns.append(Text("\n").join(Text(text, style) for text, style in lines))
         drawn.add_row(*columns)
         return drawn
