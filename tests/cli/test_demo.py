@@ -67,9 +67,9 @@ def test_the_screen_fits(host: str) -> None:
     "scale",
     [
         ("--events", "1", "--machines", "1", "--files", "1"),
-        ("--events", "600", "--machines", "1", "--files", "3"),
+        ("--events", "200", "--machines", "1", "--files", "3"),
         ("--events", "400", "--machines", "40", "--files", "90"),
-        ("--events", "20000", "--machines", "7000"),
+        ("--events", "4000", "--machines", "7000"),
     ],
     ids=["one event", "one machine", "many files", "many machines"],
 )
