@@ -18,8 +18,8 @@ from cedr.model.time import DAY, HOUR, MINUTE, format_duration
 WIDTH, HEIGHT = 80, 24
 _NAME = 8
 """The width of the names of the lanes."""
-_CELL = 3
-_MOST_COLUMNS = (WIDTH - _NAME) // _CELL - 1
+_NARROW, _WIDE = 3, 8
+"""A column is so wide: two characters and a blank, or more where there are few columns."""
 _LEGEND = "I install  S shutdown  R restart  x withdrawn  + alert  - retracted  ~ corrected"
 _ROLES = {
     "STRONG": "when they are final",
@@ -74,37 +74,41 @@ def introduction(watching: Watching, where: str) -> list[str]:
 def _history(lanes: Lanes, levels: Sequence[str]) -> list[str]:
     """Lanes over the same columns; a column is a batch, or several where there are too many."""
     batches = len(lanes.times)
-    columns = min(batches, _MOST_COLUMNS)
+    columns = min(batches, (WIDTH - _NAME) // _NARROW)
+    cell = min(_WIDE, (WIDTH - _NAME) // columns)
     groups = [range(batches * at // columns + 1, batches * (at + 1) // columns + 1) for at in range(columns)]
     start = lanes.times[0] // DAY * DAY
     hours = [f"{(lanes.times[group[-1] - 1] - start) // HOUR}" for group in groups]
     arrived = ["".join(lanes.arrived.get(batch, "") for batch in group) for group in groups]
     rows = [
         ("hour", hours),
-        ("on time", [_letters(cell, late=False) for cell in arrived]),
-        ("late", [_letters(cell, late=True) for cell in arrived]),
-        *((level, [_mark(lanes.emitted(level, group)) for group in groups]) for level in levels),
+        ("on time", [_letters(each, cell, late=False) for each in arrived]),
+        ("late", [_letters(each, cell, late=True) for each in arrived]),
+        *((level, [_mark(lanes.emitted(level, group), cell) for group in groups]) for level in levels),
     ]
     title = f"Machine {lanes.machine}: what arrived, and what each level emitted (hour: newest event)"
-    drawn = (f"{name:<{_NAME}}" + "".join(f"{cell:<{_CELL}}" for cell in cells) for name, cells in rows)
+    drawn = (f"{name:<{_NAME}}" + "".join(f"{each:<{cell}}" for each in cells) for name, cells in rows)
     return [title, *drawn, _LEGEND]
 
 
-def _letters(arrived: str, *, late: bool) -> str:
+def _letters(arrived: str, cell: int, *, late: bool) -> str:
     shown = "".join(
         each.upper() if each.isalpha() and each != "x" else each for each in arrived if each.isupper() != late
     )
-    if len(shown) < _CELL:
-        return shown or "."
-    return f"{shown[0]}…"
+    return _fitted(shown or ".", cell)
 
 
-def _mark(emitted: Emitted) -> str:
+def _mark(emitted: Emitted, cell: int) -> str:
     if not emitted.kind:
         return "."
     count = max(emitted)
     mark = emitted.kind if count == 1 else f"{emitted.kind}{count}"
-    return mark if len(mark) <= _CELL else f"{emitted.kind}…"
+    return mark if len(mark) < cell else f"{emitted.kind}…"
+
+
+def _fitted(letters: str, cell: int) -> str:
+    """As many letters as fit, and a sign that there are more."""
+    return letters if len(letters) < cell else f"{letters[: cell - 2]}…"
 
 
 # -- figures ----------------------------------------------------------------------------------------------------------
@@ -122,11 +126,11 @@ def _figures(watching: Watching, peaks: Sequence[Peak], found: Agreement) -> lis
 
 def _notes(peaks: Sequence[Peak], found: Agreement) -> str:
     _, middle, weak = (peak.kept for peak in peaks)
-    share = f"{100 * weak / middle:.0f} %" if middle else "none"
-    return (
-        f"Mean delay in event time; wrong and missing of {found.meant_to:,} alerts; memory: most events kept. "
-        f"WEAK keeps {share} of what MIDDLE keeps: it forgets what no live alert needs."
-    )
+    figures = f"Mean delay in event time; wrong and missing of {found.meant_to:,} alerts; memory: most events kept."
+    if weak >= middle:
+        return f"{figures} WEAK keeps as much as MIDDLE here."
+    share = f"{100 * weak / middle:.0f} %"
+    return f"{figures} WEAK keeps {share} of what MIDDLE keeps: it forgets what no live alert needs."
 
 
 def _verdict(found: Agreement) -> str:
