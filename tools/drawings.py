@@ -1,4 +1,4 @@
-"""The drawings of docs/images, as SVG: scopes, the three clocks, beliefs, the triangle of levels.
+"""The drawings of docs/images, as SVG: scopes, the three clocks, beliefs, the triangle of levels, a late event.
 
 Each function gives the text of one file; ``tools/generate_docs.py`` writes them and checks that they are up to date.
 Plain shapes and text only, on a white ground, so that they can be read in any theme and compared as text.
@@ -256,4 +256,82 @@ def levels() -> str:
     return str(canvas)
 
 
-DRAWINGS = {"scopes": scopes, "three-clocks": three_clocks, "beliefs": beliefs, "levels": levels}
+# -- a late event -----------------------------------------------------------------------------------------------------
+
+_ZERO, _MINUTE = 130, 13.5
+"""Where 10:00 is, and how wide a minute."""
+_ARRIVALS, _FIRST_LANE, _LANE = 74, 132, 72
+
+
+@dataclass
+class _Alert:
+    """One alert in the lane of a level: from when it stands until when."""
+
+    machine: str
+    start: float
+    end: float
+    colour: str
+    retracted: bool = False
+
+
+def _minute(time: float) -> float:
+    return _ZERO + _MINUTE * time
+
+
+def _arrivals(canvas: Canvas) -> None:
+    """The clock of arrival, the events that come, and the one that comes late."""
+    for time in range(0, 36, 5):
+        canvas.text((_minute(time), 20), f"10:{time:02}", GREY, "middle", 12)
+        canvas.line((_minute(time), 28, _minute(time), _FIRST_LANE + 3 * _LANE - 12), PALE)
+    y = _ARRIVALS
+    canvas.text((16, y - 6), "arrives", size=14)
+    canvas.line((_minute(0), y, _minute(35), y), GREY)
+    for time, words in ((0, "M1 down"), (8, "M2 down")):
+        canvas.dot(_minute(time), y)
+        canvas.text((_minute(time), y + 20), words, anchor="middle", size=12)
+    canvas.dot(_minute(3), y - 22, RED, filled=False)
+    canvas.line((_minute(3) + 5, y - 22, _minute(20), y - 22), RED, dash="4 3")
+    canvas.line((_minute(20), y - 22, _minute(20), y - 4), RED, dash="4 3")
+    canvas.dot(_minute(20), y, RED)
+    canvas.text((_minute(11.5), y - 28), "17 minutes late", RED, "middle", 12)
+    canvas.text((_minute(20), y + 20), "M1 was up again at 10:03", RED, "middle", 12)
+    canvas.line((_minute(30), y - 10, _minute(30), y + 6), GREEN, width=3)
+    canvas.text((_minute(30), y + 20), "guarantee up to 10:15", GREEN, "middle", 12)
+
+
+def _level_lane(canvas: Canvas, number: int, name: str, words: str, alerts: Sequence[_Alert]) -> None:
+    top = _FIRST_LANE + _LANE * number
+    canvas.text((16, top + 14), name, BLUE, size=14)
+    canvas.text((16, top + 32), words, GREY, size=11)
+    for row, alert in enumerate(alerts):
+        y, x = top + 25 * row, _minute(alert.start)
+        fill = {GREEN: "#dafbe1", RED: "#ffebe9"}[alert.colour]
+        canvas.box((x, y), (_minute(alert.end) - x, 20), fill, alert.colour)
+        canvas.text((x + 8, y + 14), alert.machine, alert.colour, size=12)
+        if alert.retracted:
+            canvas.line((_minute(alert.end), y - 3, _minute(alert.end), y + 23), RED, width=3)
+            canvas.text((_minute(alert.end) + 8, y + 14), "retracted", RED, size=12)
+
+
+def late_event() -> str:
+    """What each level emits about the same late event.  Readings: R33 to R35."""
+    canvas = Canvas(640, _FIRST_LANE + 3 * _LANE + 34, "The alerts of STRONG, MIDDLE and WEAK when an event is late")
+    _arrivals(canvas)
+    right = _Alert("alert: M2", 8, 35, GREEN)
+    _level_lane(canvas, 0, "STRONG", "waits", [_Alert("alert: M2", 30, 35, GREEN)])
+    _level_lane(canvas, 1, "MIDDLE", "repairs all", [_Alert("alert: M1", 0, 20, RED, retracted=True), right])
+    stays = _Alert("alert: M1, wrong, and not repaired: at 10:20 it is over", 0, 35, RED)
+    _level_lane(canvas, 2, "WEAK", "repairs live ones", [stays, right])
+    y = _FIRST_LANE + 3 * _LANE + 14
+    note = "The query: a machine is down, and not up again 5 minutes later. An alert is live for these 5 minutes."
+    canvas.text((16, y), note, GREY, size=12)
+    return str(canvas)
+
+
+DRAWINGS = {
+    "scopes": scopes,
+    "three-clocks": three_clocks,
+    "beliefs": beliefs,
+    "levels": levels,
+    "late-event": late_event,
+}

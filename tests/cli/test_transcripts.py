@@ -70,7 +70,6 @@ TRANSCRIPTS = {
     "generate-wrong": "cedr generate --late 2",
     "generate-folder": "cedr generate out/ --events 5000 --per-file 1000 --format parquet --late 0.1 --guarantees 1h",
     "generate-no-format": "cedr generate events.txt",
-    "demo": "cedr demo --host local",
     "demo-help": "cedr demo --help",
 }
 

@@ -1,4 +1,4 @@
-"""How the demo is drawn: live tables on a terminal, plain lines elsewhere."""
+"""How the demo is drawn: a live screen of 80 x 24 on a terminal, plain lines elsewhere; the last screen in both."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from cedr.model.time import Time, format_duration, format_timestamp
+from cedr.cli.demo_screen import Screen, introduction
+from cedr.cli.reporting import say
+from cedr.model.time import Time, format_timestamp
 
 if TYPE_CHECKING:
     from cedr.cli.demo_closing import Closing
+    from cedr.evaluation.demo.running import Costs
+    from cedr.evaluation.demo.watching import Step, Utterance, Watching
     from cedr.model.level import ConsistencyLevel
-    from cedr.spark.demo.running import Costs
-    from cedr.spark.demo.watching import Step, Utterance, Watching
 
 _NAMED = 3
-"""So many retractions of a batch are told in plain lines; the rest is counted."""
-_RECENT = 10
+"""So many retractions of a batch are shown with their reason; the rest is counted."""
+_RECENT = 11
 """So many changes of each level stay in sight."""
 
 
@@ -33,24 +35,24 @@ class View(Protocol):
         """Leave the screen as it should be."""
 
     def waiting(self, what: str) -> None:
-        """Say what is waited for."""
+        """Show what the demo waits for."""
 
     def tick(self) -> None:
         """Time has passed."""
 
-    def begin(self, watching: Watching) -> None:
-        """Say what will arrive."""
+    def begin(self, watching: Watching, where: str) -> None:
+        """Show what will arrive."""
 
     def step(self, step: Step, costs: Sequence[Sequence[Costs]]) -> None:
-        """One more file, and what was said."""
+        """Show one more file, and what was emitted."""
 
-    def close(self, closing: Closing) -> None:
-        """That was all."""
+    def close(self, closing: Closing, screen: Screen) -> None:
+        """Show the result."""
 
 
-def view() -> View:
+def view(*, verbose: bool) -> View:
     """Live on a terminal, else plain."""
-    return LiveView() if sys.stdout.isatty() else PlainView()
+    return LiveView(verbose=verbose) if sys.stdout.isatty() else PlainView(verbose=verbose)
 
 
 def of_day(time: Time) -> str:
@@ -58,20 +60,8 @@ def of_day(time: Time) -> str:
     return format_timestamp(time)[11:19]
 
 
-def introduction(watching: Watching) -> list[str]:
-    """What will arrive."""
-    from cedr.spark.demo.arriving import DISORDER
-
-    counts, scale = watching.arriving.counts, watching.arriving.scale
-    return [
-        f"{counts.events:,} events of {scale.machines:,} machines, one day: {counts.late:,} late by up to "
-        f"{format_duration(DISORDER.delay)}, {counts.corrected:,} corrected, {counts.retracted:,} withdrawn;",
-        f"they arrive in {len(watching.arriving.files):,} files, one Spark batch each.",
-    ]
-
-
 def spoken(utterance: Utterance) -> str:
-    """A change in a line: which alert, and why it is taken back."""
+    """A change in a line: which alert, and why it is retracted."""
     told, reason = utterance
     event = told.event
     name = f"{event.payload['machine']!s} down {of_day(event.valid_start)}"
@@ -82,7 +72,10 @@ def spoken(utterance: Utterance) -> str:
 
 
 class PlainView:
-    """Lines, each printed when it is known."""
+    """The last screen on standard output; with ``verbose`` before it a line for each batch, and all figures."""
+
+    def __init__(self, *, verbose: bool) -> None:
+        self._verbose = verbose
 
     def __enter__(self) -> PlainView:
         return self
@@ -91,24 +84,25 @@ class PlainView:
         sys.stdout.flush()
 
     def waiting(self, what: str) -> None:
-        """Say what is waited for."""
-        print(f"{what} ...", flush=True)
+        """Show what the demo waits for: on standard error, for the output is to be the same each time."""
+        say(f"{what} ...")
 
     def tick(self) -> None:
         """Nothing moves here."""
 
-    def begin(self, watching: Watching) -> None:
-        """Say what will arrive."""
-        print("\n".join(["", *introduction(watching), ""]), flush=True)
+    def begin(self, watching: Watching, where: str) -> None:
+        """The last screen says what arrives."""
 
     def step(self, step: Step, costs: Sequence[Sequence[Costs]]) -> None:  # noqa: ARG002 - View's
-        """One more file, and what was said; the retractions by name."""
+        """One more file, and what was emitted; retractions with their reasons."""
+        if not self._verbose:
+            return
         file = step.file
         if file.number == 1:
             heads = "".join(f"  {level.name:>11}" for level in step.said)
-            print(f"\nfile  newest event  messages  late{heads}   (alerts said, taken back)")
+            print(f"file  newest event  messages  late{heads}   (alerts emitted, retracted)")
         cells = "".join(f"  {_counted(said):>11}" for said in step.said.values())
-        print(f"{file.number:>4}  {of_day(file.high):>12}  {len(file.messages):>8,}  {file.late:>4,}{cells}")
+        print(f"{file.number:>4}  {of_day(file.high):>12}  {len(file.messages):>8,}  {len(file.late):>4,}{cells}")
         for level, said in step.said.items():
             back = Counter(spoken(each) for each in said if not each.told.inserted)
             for line, count in list(back.items())[:_NAMED]:
@@ -117,9 +111,11 @@ class PlainView:
                 print(f"      {level.name} and {sum([*back.values()][_NAMED:])} more")
         sys.stdout.flush()
 
-    def close(self, closing: Closing) -> None:
-        """The table, and what follows from it."""
-        print("\n".join(["", closing.table.as_text(), *closing.lines]), flush=True)
+    def close(self, closing: Closing, screen: Screen) -> None:
+        """All figures if they are wanted, and the last screen."""
+        if self._verbose:
+            print("\n".join(["", closing.table.as_text(), *closing.lines, ""]))
+        print("\n".join(screen.lines), flush=True)
 
 
 def _counted(said: Sequence[Utterance]) -> str:
@@ -128,13 +124,14 @@ def _counted(said: Sequence[Utterance]) -> str:
 
 
 class LiveView:
-    """A screen that moves: progress, what each level said last, and what it holds."""
+    """A screen that moves: progress, what each level emitted last, and what it keeps in memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, verbose: bool) -> None:
         from rich.console import Console
         from rich.live import Live
         from rich.spinner import Spinner
 
+        self._verbose = verbose
         self._console = Console()
         self._spinner = Spinner("dots")
         self._began = monotonic()
@@ -143,11 +140,10 @@ class LiveView:
         self._watching: Watching | None = None
         self._costs: Sequence[Costs] = ()
         self._recent: dict[ConsistencyLevel, list[tuple[str, str]]] = {}
-        self._newest = ""
-        self._live = Live(console=self._console, refresh_per_second=10, get_renderable=self._drawn)
+        self._newest = self._where = ""
+        self._live = Live(console=self._console, refresh_per_second=10, get_renderable=self.drawn, transient=True)
 
     def __enter__(self) -> LiveView:
-        self._console.print("CIDR07_Example on Spark, at three levels of consistency", style="bold", markup=False)
         self._live.start()
         return self
 
@@ -157,44 +153,44 @@ class LiveView:
         self._live.stop()
 
     def waiting(self, what: str) -> None:
-        """Say what is waited for."""
+        """Show what the demo waits for."""
         self._waiting = what
 
     def tick(self) -> None:
         """The screen is drawn by its own clock."""
 
-    def begin(self, watching: Watching) -> None:
-        """Say what will arrive."""
-        self._watching, self._files = watching, len(watching.arriving.files)
-        self._console.print("\n".join(introduction(watching)), style="dim", markup=False, highlight=False)
+    def begin(self, watching: Watching, where: str) -> None:
+        """Show what will arrive."""
+        self._watching, self._files, self._where = watching, len(watching.arriving.files), where
         self._recent = {level: [] for level in watching.accounts}
 
     def step(self, step: Step, costs: Sequence[Sequence[Costs]]) -> None:
-        """One more file, and what was said."""
+        """One more file, and what was emitted."""
         self._waiting = ""
         self._file = step.file.number
         self._newest = of_day(step.file.high)
         self._costs = costs[-1] if costs else ()
-        for level, said in step.said.items():  # what is taken back comes last: it is not to be missed
+        for level, said in step.said.items():  # retractions come last: they are not to be missed
             ordered = sorted(said, key=lambda each: not each.told.inserted)
             lines = Counter((spoken(each), "green" if each.told.inserted else "red") for each in ordered)
-            new = [(f"{text}{_times(count)}", style) for (text, style), count in lines.items()]
+            new = [(f"{text} x{count}" if count > 1 else text, style) for (text, style), count in lines.items()]
             self._recent[level] = [*self._recent[level], *new][-_RECENT:]
 
-    def close(self, closing: Closing) -> None:
-        """The screen goes, the table and what follows from it stays."""
+    def close(self, closing: Closing, screen: Screen) -> None:
+        """The live screen goes; the last screen stays, below all figures if they are wanted."""
         from cedr.cli.show import show
 
         self._live.stop()
-        show("", closing.table)
-        for line in closing.lines:
-            equal = line.endswith(".")
-            style = ("bold green" if closing.holds else "bold red") if equal else ""
-            self._console.print(line, style=style, markup=False, highlight=False)
+        if self._verbose:
+            show("", closing.table)
+            self._console.print("\n".join(["", *closing.lines, ""]), markup=False, highlight=False)
+        for number, line in enumerate(screen.lines):
+            self._console.print(_coloured(screen, number, line), soft_wrap=True)
 
     # -- drawing ------------------------------------------------------------------------------------------------------
 
-    def _drawn(self) -> Any:
+    def drawn(self) -> Any:
+        """What the screen shows now."""
         from rich.console import Group
         from rich.progress_bar import ProgressBar
         from rich.table import Table
@@ -207,7 +203,8 @@ class LiveView:
         bar = Table.grid(padding=(0, 1))
         state = f"file {self._file} of {self._files}, newest event {self._newest}"
         bar.add_row(Text(elapsed), ProgressBar(self._files, self._file, width=30), Text(state))
-        return Group(bar, self._levels(self._watching))
+        about = Text("\n".join(introduction(self._watching, self._where)), style="dim")
+        return Group(about, Text(), bar, Text(), self._levels(self._watching))
 
     def _levels(self, watching: Watching) -> Any:
         from rich.box import SIMPLE_HEAD
@@ -219,16 +216,33 @@ class LiveView:
             drawn.add_column(level.name, ratio=1, no_wrap=True, overflow="ellipsis")
         columns = []
         for place, (level, account) in enumerate(watching.accounts.items()):
-            cell = Text()
             cost = self._costs[place] if place < len(self._costs) else None
-            cell.append(f"said {account.said:,}  back {account.removed + account.closed:,}\n", "bold")
-            cell.append(f"held {cost.held:,}  state {cost.state_rows:,} rows\n" if cost else "\n", "dim")
-            lines = self._recent[level]
-            for text, style in [*lines, *[("", "")] * (_RECENT - len(lines))]:
-                cell.append(f"{text}\n", style)
-            columns.append(cell)
+            lines = [
+                (f"{account.said:,} alerts", "bold"),
+                (f"{account.removed + account.closed:,} retracted", "bold"),
+                (f"memory: {cost.kept:,} events" if cost else "", "dim"),
+                *self._recent[level],
+            ]
+            lines += [("", "")] * (_RECENT + 3 - len(lines))
+            columns.append(Text("\n").join(Text(text, style) for text, style in lines))
         drawn.add_row(*columns)
         return drawn
+
+
+_MARKS = {r"(?<= )\+\d*…?": "green", r"(?<= )-\d*…?(?= )": "red", r"(?<= )~\d*…?": "yellow"}
+
+
+def _coloured(screen: Screen, number: int, line: str) -> Any:
+    """A line of the last screen with colours: the marks of the lanes, and the verdict."""
+    from rich.text import Text
+
+    if number == screen.verdict:
+        return Text(line, "bold green" if screen.holds else "bold red")
+    text = Text(line)
+    if line.startswith(("STRONG", "MIDDLE", "WEAK")):
+        for pattern, style in _MARKS.items():
+            text.highlight_regex(pattern, style)
+    return text
 
 
 def _times(count: int) -> str:

@@ -244,18 +244,23 @@ def generate(  # noqa: PLR0913 - one for each option
 def demo(
     *,
     host: Annotated[
-        str, typer.Option("--host", metavar="HOST", help="spark, or local for the small story without Spark.")
+        str, typer.Option("--host", metavar="HOST", help="spark, or local to run it in this process, without Spark.")
     ] = "spark",
     events: Annotated[int, typer.Option("--events", metavar="N", help="So many events.")] = 3_000,
     machines: Annotated[int, typer.Option("--machines", metavar="N", help="Of so many machines.")] = 300,
-    files: Annotated[int, typer.Option("--files", metavar="N", help="They arrive in so many files.")] = 24,
+    files: Annotated[int, typer.Option("--files", metavar="N", help="They arrive in so many files.")] = 20,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Where chance begins.")] = 2011,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", help="Also show every batch, every retraction with its reason, and all figures."),
+    ] = False,
 ) -> None:
     """Run the query of the paper on Spark, at three levels side by side; exit status 1 if they do not agree."""
     with reported():
         from cedr.cli.demo import show_demo
 
-        show_demo(host, {"events": events, "machines": machines, "files": files, "seed": seed})
+        scale = {"events": events, "machines": machines, "files": files, "seed": seed}
+        raise typer.Exit(show_demo(host, scale, verbose=verbose))
 
 
 @app.command()

@@ -10,22 +10,21 @@ from pathlib import Path
 from queue import Empty, Queue
 from threading import Event as Signal
 from threading import Thread
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from cedr.errors import Diagnostic, HostError
 from cedr.evaluation.account import Told
+from cedr.evaluation.demo.arriving import Arriving
+from cedr.evaluation.demo.running import LEVELS, Batch, Costs, in_order
 from cedr.model.event import Event, Payload
-from cedr.model.level import MIDDLE, STRONG, WEAK
 from cedr.model.time import FOREVER
-from cedr.spark.demo.arriving import Arriving
 from cedr.spark.events import events
 from cedr.spark.failures import failure
 from cedr.spark.query import query
 
-LEVELS: Final = (STRONG, MIDDLE, WEAK)
 _SCHEMA: Final = (
     "change string, type string, id string, vs timestamp, os timestamp, guarantee timestamp, "
     "Machine_Id string, Load double"
@@ -37,23 +36,7 @@ _PACE: Final = 0.2
 """Seconds between two files."""
 
 
-class Batch(NamedTuple):
-    """What one batch said at all levels, in the order of Sync, and how many dead letters it made."""
-
-    number: int
-    told: list[Told]
-    dead_letters: int
-
-
-class Costs(NamedTuple):
-    """What a level has cost at the end of a batch, all buckets together.  Paper: Figure 8."""
-
-    held: int
-    state_rows: int
-    state_bytes: int
-
-
-class Run:
+class SparkRun:
     """A standing query that is fed files."""
 
     def __init__(self, session: SparkSession, text: str, arriving: Arriving, folder: Path) -> None:
@@ -117,7 +100,7 @@ class Run:
     def _take(self, frame: Any, number: int) -> None:
         columns = [F.unix_micros(name).alias(name) if name in _CLOCKS else F.col(name) for name in frame.columns]
         rows = frame.select(*columns).collect()
-        told = sorted((_told(row) for row in rows if row["change"] in ("insert", "retract")), key=_order)
+        told = in_order(_told(row) for row in rows if row["change"] in ("insert", "retract"))
         self._batches.put(Batch(number + 1, told, sum(row["change"] == "dead-letter" for row in rows)))
 
     def _next(self, meanwhile: Callable[[], None]) -> Batch:
@@ -156,8 +139,3 @@ def _told(row: Any) -> Told:
     payload = Payload({"machine": row["machine"]})
     event = Event("CIDR07_Example", row["id"], vs, ve, os, oe, rt, parts, payload)
     return Told(row["level"], row["change"] == "insert", row["K"], event)
-
-
-def _order(told: Told) -> tuple[Any, ...]:
-    event = told.event
-    return (told.level, event.occurrence_start, event.id, not told.inserted, event.occurrence_end)

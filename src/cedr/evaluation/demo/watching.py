@@ -1,4 +1,4 @@
-"""What each level has said and taken back and why, what that cost, and whether it is what the oracle says.
+"""What each level emitted and retracted and why, what that cost, and whether the oracle agrees.
 
 Paper: Section 5, Figure 8; Definitions 3 to 5.  Readings: R33, R35.
 """
@@ -12,6 +12,9 @@ from typing import NamedTuple
 from cedr.connect.tables import Clock
 from cedr.evaluation.account import Account, Told
 from cedr.evaluation.agreement import Agreement, agreement
+from cedr.evaluation.demo.arriving import Arriving, ArrivingFile
+from cedr.evaluation.demo.lanes import Histories
+from cedr.evaluation.demo.running import LEVELS, Batch, Costs
 from cedr.evaluation.hosts import Job, oracle
 from cedr.evaluation.queries import choose, query_file
 from cedr.evaluation.reasons import Reasons
@@ -22,19 +25,17 @@ from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.stream import Guarantee, Insert, LineageKey
 from cedr.model.time import Time
 from cedr.plan.compile import CompiledQuery, compile_file
-from cedr.spark.demo.arriving import Arriving, ArrivingFile
-from cedr.spark.demo.running import LEVELS, Batch, Costs
 
 
 class Utterance(NamedTuple):
-    """A change, and why it takes something back."""
+    """A change, and the reason of a retraction."""
 
     told: Told
     reason: str
 
 
 class Step(NamedTuple):
-    """One file, and what each level said when it came."""
+    """One file, and what each level emitted when it came."""
 
     file: ArrivingFile
     said: dict[ConsistencyLevel, list[Utterance]]
@@ -42,8 +43,10 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """The most that a level has needed at the end of a batch."""
+    """The most that a level has held at the end of a batch."""
 
+    kept: int
+    """Events in memory, those that wait included."""
     held: int
     state_rows: int
     state_bytes: int
@@ -51,7 +54,9 @@ class Peak:
     @classmethod
     def of(cls, costs: Sequence[Costs]) -> Peak:
         """The largest of each."""
-        return cls(*(max((getattr(each, name) for each in costs), default=0) for name in Costs._fields))
+        return cls(
+            *(max((getattr(each, name) for each in costs), default=0) for name in ("kept", *Costs._fields)),
+        )
 
 
 class Watching:
@@ -62,6 +67,7 @@ class Watching:
         program = compile_file(query_file(arriving.declared + text), arriving.types)
         self.query: CompiledQuery = choose(program, None)
         self.accounts = {level: Account() for level in LEVELS}
+        self.histories = Histories([level.name for level in LEVELS])
         self.dead_letters = 0
         self._reasons = Reasons(self.query.plan)
         self._rows: dict[LineageKey, Event] = {}
@@ -70,7 +76,7 @@ class Watching:
         self.clock = Clock.of(m.event for m in arriving.files[0].messages if isinstance(m, Insert))
 
     def meant(self) -> HistoryTable:
-        """What the query means on all that arrived, by the oracle."""
+        """What the oracle computes of everything that arrived."""
         job = Job(self.query, tuple(self.arriving.messages), MIDDLE, self.arriving.types)
         return HistoryTable.from_events(
             replace(row, contributors=primitive_contributors(row)) for row in oracle(job).rows
@@ -81,11 +87,13 @@ class Watching:
         file = self.arriving.files[batch.number - 1]
         accepted = self._accepted(file)
         self._reasons.learn(accepted)
+        self.histories.arrive(file, ((each.message, self._rows[each.message.lineage_key]) for each in accepted))
         self.dead_letters += batch.dead_letters
         said: dict[ConsistencyLevel, list[Utterance]] = {level: [] for level in LEVELS}
         for told in batch.told:
             level = next(each for each in LEVELS if each.name == told.level)
             before = self.accounts[level].take(told, self._wait(told, file))
+            self.histories.emit(level.name, str(told.event.payload["machine"]), alert=told.inserted)
             said[level].append(Utterance(told, self._reason(told, before, accepted)))
         return Step(file, said)
 

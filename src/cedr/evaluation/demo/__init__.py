@@ -1,0 +1,11 @@
+"""The demo: machine events that arrive out of order, one query, three levels side by side.
+
+Paper: Section 3.1 (the query), Section 5, Figure 8 (what a level costs), Definitions 3 to 5 (what it promises).
+
+    arriving   generated messages, cut into the files that arrive
+    running    the standing query on these files, batch by batch, in this process
+    watching   what each level emitted, retracted and why; what it cost; whether the oracle agrees
+    lanes      the history of one machine: what each level emitted about it, batch by batch
+
+``cedr.spark.demo`` runs the same query on Spark; ``cedr.cli`` draws both.
+"""

@@ -1,0 +1,63 @@
+"""The demo in this process: what it costs, and that the figures of a level do not depend on the other levels.
+
+Paper: Section 5, Figure 8.  Readings: R34 (M forgets), R35.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from cedr.cli.demo_run import query_text
+from cedr.evaluation.demo.arriving import Arriving, Scale
+from cedr.evaluation.demo.running import LEVELS, LocalRun
+from cedr.evaluation.demo.watching import Peak, Watching
+from cedr.model.level import MIDDLE, STRONG, WEAK, ConsistencyLevel
+
+
+@pytest.fixture(scope="module")
+def watched() -> tuple[Watching, dict[ConsistencyLevel, Peak]]:
+    watching = Watching(Arriving(Scale()), query_text())
+    run = LocalRun(watching.query, watching.arriving)
+    for batch in run.batches(lambda: None):
+        watching.take(batch)
+    peaks = {level: Peak.of([batch[place] for batch in run.costs()]) for place, level in enumerate(LEVELS)}
+    return watching, peaks
+
+
+def test_weak_keeps_little_more_than_half_of_what_middle_keeps(
+    watched: tuple[Watching, dict[ConsistencyLevel, Peak]],
+) -> None:
+    """The gain of WEAK that the screen shows: M = 0 forgets what can change no live alert.  Reading: R34."""
+    _, peaks = watched
+    assert peaks[WEAK].kept < 0.6 * peaks[MIDDLE].kept
+    assert peaks[STRONG].kept > peaks[MIDDLE].kept
+    assert peaks[STRONG].held > 0
+    assert peaks[MIDDLE].held == peaks[WEAK].held == 0
+
+
+@pytest.mark.parametrize("level", LEVELS, ids=str)
+def test_a_level_alone_keeps_as_much_as_beside_the_others(
+    watched: tuple[Watching, dict[ConsistencyLevel, Peak]], level: ConsistencyLevel
+) -> None:
+    watching, peaks = watched
+    run = LocalRun(watching.query, watching.arriving, [level])
+    told = [told for batch in run.batches(lambda: None) for told in batch.told]
+    alone = Peak.of([batch[0] for batch in run.costs()])
+    assert (alone.kept, alone.held) == (peaks[level].kept, peaks[level].held)
+    assert sum(each.inserted for each in told) == watching.accounts[level].said
+    assert sum(each.removes for each in told) == watching.accounts[level].removed
+
+
+def test_all_levels_agree_with_the_oracle_at_the_sync_point(
+    watched: tuple[Watching, dict[ConsistencyLevel, Peak]],
+) -> None:
+    watching, _ = watched
+    found = watching.judged(watching.meant())
+    assert found.holds
+    strong, middle, weak = found.levels
+    assert strong.to.none
+    assert middle.to.none
+    assert weak.to.wrong > 0
+    assert watching.accounts[STRONG].removed == 0
+    assert watching.accounts[MIDDLE].removed > 10 * watching.accounts[WEAK].removed > 0
+    assert watching.dead_letters == 0
