@@ -1,8 +1,8 @@
 """How a loop becomes machine code: when it is worth it, kept on disk, free of the interpreter's lock.
 
-Loading Numba takes a second, compiling the loops of one query eight.  A query on a few events needs neither: a kernel
-starts as the plain Python function that it is written as.  It becomes machine code at the first call with many
-elements, or once the calls with few of them have taken some time.  Both ways give the same results, to the type: 64-bit
+Loading Numba takes a second, compiling the loops of one query eight.  A query on a few thousand events needs neither: a
+kernel starts as the plain Python function that it is written as.  It becomes machine code when interpreting it has
+taken, or would take, about as long as getting the machine code.  Both forms give the same results, to the type: 64-bit
 words wrap around in both, and what is returned are Python's numbers.
 
 With ``NUMBA_DISABLE_JIT=1`` a kernel stays the plain function.
@@ -11,9 +11,11 @@ With ``NUMBA_DISABLE_JIT=1`` a kernel stays the plain function.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable
 from functools import cached_property, update_wrapper
-from time import perf_counter
+from pathlib import Path
+from time import thread_time
 from types import FunctionType
 from typing import Any, Final, Literal, TypeVar, cast
 
@@ -21,11 +23,30 @@ import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-FEW: Final = 4_096
-"""Elements of all arrays together; a call with so many is interpreted in some ten milliseconds at the most."""
+PATIENCE: Final = "CEDR_PATIENCE"
+"""A variable of the environment, times which the prices count: with 0 kernels are compiled at their first call."""
 
-PATIENCE: Final = float(os.environ.get("CEDR_PATIENCE", "0.05"))
-"""Seconds for which a kernel is interpreted before it is compiled, in all; 0: it is compiled at its first call."""
+LOADING: Final = 1.0
+"""Seconds that all kernels together are interpreted before Numba is loaded, where machine code is on disk."""
+FIRST_COMPILING: Final = 2.0
+"""The same where there is none."""
+COMPILING: Final = 0.25
+"""Seconds that a kernel is interpreted before it is compiled, once Numba is loaded."""
+SLOWEST: Final = 1e-6
+"""Seconds that interpreting takes for each element of the arrays, of a kernel that was not called yet."""
+
+
+class Patience:
+    """What is known of the process: how long kernels were interpreted, and how long they may be."""
+
+    __slots__ = ("factor", "spent")
+
+    def __init__(self) -> None:
+        self.factor = float(os.environ.get(PATIENCE, "1"))
+        self.spent = 0.0
+
+
+patience: Final = Patience()
 
 
 def kernel(function: F) -> F:
@@ -61,18 +82,23 @@ class Kernel:
         update_wrapper(self, function)
         self.function: Final = function
         self.compiled = False
-        self.spent = 0.0 if PATIENCE else np.inf
         self._inline = inline
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
         self._weighed = tuple(place for place, name in enumerate(names) if name not in tables)
+        self._spent, self._seen = 0.0, 0
 
     def __call__(self, *arguments: Any) -> Any:
-        """Interpret while it is cheap."""
-        if self.spent >= PATIENCE or elements(arguments[place] for place in self._weighed) > FEW:
+        """Interpret while that is cheaper."""
+        count = elements(arguments[place] for place in self._weighed)
+        expected = count * (self._spent / self._seen if self._seen else SLOWEST)
+        if not self._worth(expected):
             return self.compile()(*arguments)
-        start = perf_counter()
+        start = thread_time()
         result = self.interpret(*arguments)
-        self.spent += perf_counter() - start
+        took = thread_time() - start
+        self._spent += took
+        self._seen += count
+        patience.spent += took
         return result
 
     def __reduce__(self) -> str:
@@ -90,6 +116,29 @@ class Kernel:
         called = code if self.compiled else self.interpret
         type(self).__call__ = staticmethod(called)  # type: ignore[method-assign, assignment]
         return called
+
+    def restart(self) -> None:
+        """Begin anew as a plain function."""
+        if "__call__" in vars(type(self)):
+            del type(self).__call__
+        self.compiled, self._spent, self._seen = False, 0.0, 0
+
+    def _worth(self, expected: float) -> bool:
+        """Whether to interpret a call that takes so many seconds: not where the machine code takes less to get."""
+        if "numba" not in sys.modules:
+            price = LOADING if self._kept else FIRST_COMPILING
+            return patience.spent + expected < price * patience.factor
+        return not self._kept and self._spent + expected < COMPILING * patience.factor
+
+    @cached_property
+    def _kept(self) -> bool:
+        """Whether machine code seems to be on disk, where Numba keeps it: asked once, before Numba is there."""
+        code = self.function.__code__
+        file = Path(code.co_filename)
+        name = f"{file.stem}.{self.__qualname__}-{code.co_firstlineno}.*.nbi"
+        chosen = os.environ.get("NUMBA_CACHE_DIR")
+        places = Path(chosen).glob(f"*/{name}") if chosen else file.parent.glob(f"__pycache__/{name}")
+        return any(True for _ in places)
 
     @cached_property
     def machine_code(self) -> Callable[..., Any]:
