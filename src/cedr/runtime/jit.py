@@ -47,6 +47,8 @@ class Patience:
 
 
 patience: Final = Patience()
+KERNELS: Final[list[Kernel]] = []
+"""All that there are in the modules that are loaded."""
 
 
 def kernel(function: F) -> F:
@@ -158,6 +160,7 @@ class Kernel:
 
 def _made(function: Any, inline: Literal["never", "always"], tables: tuple[str, ...] = ()) -> Kernel:
     made: Kernel = type("Kernel", (Kernel,), {})(function, inline, tables)
+    KERNELS.append(made)
     return made
 
 
