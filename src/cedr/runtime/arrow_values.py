@@ -142,6 +142,8 @@ def arrow_of_objects(values: Sequence[Value], of: pa.DataType | None) -> pa.Arra
     Raises:
         TypeError: There is none.
     """
+    if not any(value is not None for value in values):
+        return pa.nulls(len(values), of or pa.null())
     try:
         array = pa.array([_thawed(value) for value in values], of)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as fault:
