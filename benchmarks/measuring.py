@@ -23,6 +23,7 @@ from cedr.model.level import ConsistencyLevel
 from cedr.model.stream import Guarantee
 from cedr.model.time import FOREVER
 from cedr.plan.compile import compile_text
+from cedr.runtime.jit import patience
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,8 @@ class Run:
 
 
 def one_thread() -> None:
-    """Let Arrow use one thread; NumPy and the kernels use one anyway."""
+    """Let Arrow use one thread; NumPy and the kernels use one anyway, and these are machine code from the start."""
+    patience.factor = 0.0
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
 

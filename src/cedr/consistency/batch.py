@@ -19,6 +19,7 @@ from cedr.model.dead_letter import Fault
 from cedr.model.event import Event, Payload
 from cedr.model.stream import Insert, default_key
 from cedr.model.time import BEGINNING, FOREVER
+from cedr.runtime.arrow_arrays import arrow, numpy_of
 from cedr.runtime.columns import Columns
 
 Times = NDArray[np.int64]
@@ -134,8 +135,8 @@ class EventBatch:
     def inserts(self, rows: Times | None = None) -> list[Insert]:
         """Some of the rows as messages; an ID or time that is missing is empty or the beginning of time."""
         chosen = np.arange(len(self), dtype=np.int64) if rows is None else rows
-        ids = self.ids.take(pa.array(chosen)).cast(pa.string()).to_pylist()
-        keys = [None] * len(chosen) if self.keys is None else self.keys.take(pa.array(chosen)).to_pylist()
+        ids = self.ids.take(arrow(chosen)).cast(pa.string()).to_pylist()
+        keys = [None] * len(chosen) if self.keys is None else self.keys.take(arrow(chosen)).to_pylist()
         roots = self.vs if self.rt is None else self.rt
         times = (column[chosen].tolist() for column in (self.vs, self.ve, self.os, self.oe, roots))
         made: list[Insert] = []
@@ -146,7 +147,7 @@ class EventBatch:
 
     def _payloads(self, rows: Times) -> list[Payload]:
         columns = Columns()
-        columns.extend(len(rows), {name: column.take(pa.array(rows)) for name, column in self.payload.items()})
+        columns.extend(len(rows), {name: column.take(arrow(rows)) for name, column in self.payload.items()})
         return columns.payloads(np.arange(len(rows), dtype=np.int64))
 
 
@@ -162,6 +163,8 @@ def _whole(values: Array) -> Array:
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
         return pa.concat_arrays(values.chunks) if isinstance(values, pa.ChunkedArray) else values
+    if isinstance(values, np.ndarray):
+        return arrow(values)
     return values if isinstance(values, pa.Array) else pa.array(values)
 
 
@@ -214,12 +217,12 @@ def _times(values: Array, name: str) -> tuple[Times, Mask | None]:
         primary = f'column "{name}" has a time that microseconds in 64 bits cannot hold'
         raise StreamError(Diagnostic("time-out-of-range", primary, detail=detail)) from None
     missing = _nulls(array)
-    filled = array if missing is None else pc.fill_null(array, BEGINNING)
-    return filled.to_numpy(zero_copy_only=False), missing
+    filled = array if missing is None else pc.fill_null(array, arrow(np.array([BEGINNING]))[0])
+    return numpy_of(filled), missing
 
 
 def _nulls(array: Array) -> Mask | None:
-    return array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
+    return numpy_of(array.is_null()) if array.null_count else None
 
 
 def _either(one: Mask | None, other: Mask | None) -> Mask | None:

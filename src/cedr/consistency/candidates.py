@@ -19,6 +19,7 @@ from cedr.consistency.batch import EventBatch
 from cedr.consistency.source import PlainRows
 from cedr.model.stream import Insert, Retract
 from cedr.model.time import BEGINNING, FOREVER, Time
+from cedr.runtime.arrow_arrays import arrow, arrow_texts, numpy_of
 
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]
@@ -88,13 +89,11 @@ def candidates_in(batch: EventBatch, guarantee: Time) -> Mask:
 
 
 def _default_keys(batch: EventBatch) -> Mask:
-    starts = pa.array(batch.os).cast(pa.string())
-    keys = pc.binary_join_element_wise(
-        pa.scalar(batch.stream + "/"), batch.ids.cast(pa.string()), pa.scalar("@"), starts, ""
-    )
-    same = pc.fill_null(pc.equal(keys, batch.keys), True)  # noqa: FBT003 - no key given is the default one
-    result: Mask = same.to_numpy(zero_copy_only=False)
-    return result
+    starts = arrow(batch.os).cast(pa.string())
+    stream, at, nothing = arrow_texts([batch.stream + "/", "@", ""])
+    keys = pc.binary_join_element_wise(stream, batch.ids.cast(pa.string()), at, starts, nothing)
+    same = pc.equal(keys, batch.keys)
+    return numpy_of(pc.or_kleene(same, same.is_null()))  # no key given is the default one
 
 
 def rows_of_batch(batch: EventBatch, first: int, code: int) -> PlainRows:
@@ -109,10 +108,10 @@ def taken(rows: PlainRows, chosen: Mask) -> PlainRows:
         return rows
     places = np.flatnonzero(chosen)
     names = rows.ids
-    ids: Any = names.take(pa.array(places)) if isinstance(names, pa.Array) else [names[i] for i in places.tolist()]
+    ids: Any = names.take(arrow(places)) if isinstance(names, pa.Array) else [names[i] for i in places.tolist()]
     payload = rows.payload
     of_rows: Any = (
-        {name: column.take(pa.array(places)) for name, column in payload.items()}
+        {name: column.take(arrow(places)) for name, column in payload.items()}
         if isinstance(payload, Mapping)
         else [payload[i] for i in places.tolist()]
     )

@@ -21,6 +21,7 @@ from cedr.model.event import Event
 from cedr.model.level import ConsistencyLevel
 from cedr.model.stream import Change, Guarantee, Insert, Retract
 from cedr.model.time import Time
+from cedr.runtime.arrow_arrays import arrow, arrow_texts
 from cedr.runtime.materialise import Names, events_of
 from cedr.runtime.relation import Reached, Relation
 from cedr.runtime.table import Header, Table
@@ -30,7 +31,7 @@ KEPT = -(2**63) + 1
 """An end that a retraction does not name."""
 
 
-_KINDS = pa.array(["insert", "retract"], pa.string())
+_KINDS = arrow_texts(["insert", "retract"])
 
 
 class Spoken(NamedTuple):
@@ -178,15 +179,15 @@ class Changes:
         wants_all = header_names is None or "contributors" in header_names
         times = _Times(relation.table, spoken)
         made: dict[str, Callable[[], pa.Array]] = {
-            "change": lambda: pa.DictionaryArray.from_arrays(pa.array((~spoken.insert).view(np.int8)), _KINDS),
+            "change": lambda: pa.DictionaryArray.from_arrays(arrow((~spoken.insert).view(np.int8)), _KINDS),
             "id": lambda: names.ids(contributors=wants_all),
-            "said": lambda: pa.array(spoken.said),
-            "Vs": lambda: pa.array(times.vs),
-            "Ve": lambda: pa.array(times.ve),
-            "Os": lambda: pa.array(times.os),
-            "Oe": lambda: pa.array(times.oe),
-            "Cs": lambda: pa.array(np.full(n, self.cedr_time) if self.retractions else spoken.said),
-            "Rt": lambda: pa.array(times.rt),
+            "said": lambda: arrow(spoken.said),
+            "Vs": lambda: arrow(times.vs),
+            "Ve": lambda: arrow(times.ve),
+            "Os": lambda: arrow(times.os),
+            "Oe": lambda: arrow(times.oe),
+            "Cs": lambda: arrow(np.full(n, self.cedr_time) if self.retractions else spoken.said),
+            "Rt": lambda: arrow(times.rt),
             "contributors": names.contributors,
         }
         wanted = made if header_names is None else header_names
@@ -200,7 +201,7 @@ class Changes:
             pa.concat_arrays([_values(known, field), column])
             for field, column in zip(batch.schema, batch.columns, strict=True)
         ]
-        return pa.RecordBatch.from_arrays(arrays, schema=batch.schema).take(pa.array(self._order()))
+        return pa.RecordBatch.from_arrays(arrays, schema=batch.schema).take(arrow(self._order()))
 
 
 class _Times:

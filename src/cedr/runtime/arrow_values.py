@@ -6,13 +6,15 @@ Reading: R1 (instants and durations are microseconds), R20 (kinds of values).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cedr.model.event import Payload, Value, freeze
+from cedr.runtime.arrow_arrays import arrow_texts, numpy_of, present_in
 
 DTYPES: Final[Mapping[str, Any]] = {"integer": np.int64, "float": np.float64, "boolean": np.bool_, "object": np.object_}
 """How values of a kind lie in an array; texts lie in Arrow arrays of strings."""
@@ -33,7 +35,7 @@ class Portion(NamedTuple):
 
 def portion_of_arrow(array: pa.Array) -> Portion:
     """An Arrow array as a column keeps it."""
-    valid = np.asarray(array.is_valid()) if array.null_count else None
+    valid = present_in(array) if array.null_count else None
     kind = _kind_of_type(array.type)
     if kind == "text":
         small = array if _is_plain_text(array.type) else array.cast(pa.large_string())
@@ -41,11 +43,12 @@ def portion_of_arrow(array: pa.Array) -> Portion:
     if kind == "integer" and not (pa.types.is_uint64(array.type) and _beyond(array)):
         return Portion(kind, _integers(array), valid, array.type)
     if kind == "float":
-        filled = array if valid is None else array.fill_null(pa.scalar(0.0, array.type))
-        return Portion(kind, filled.to_numpy(zero_copy_only=False).astype(np.float64, copy=False), valid, array.type)
+        return Portion(
+            kind, _raw(array, array.type.to_pandas_dtype()).astype(np.float64, copy=False), valid, array.type
+        )
     if kind == "boolean":
-        filled = array if valid is None else array.fill_null(pa.scalar(value=False))
-        return Portion(kind, filled.to_numpy(zero_copy_only=False), valid, array.type)
+        truths = array if valid is None else pc.and_kleene(array, array.is_valid())  # NULL becomes false
+        return Portion(kind, numpy_of(truths), valid, array.type)
     return Portion("object", objects([freeze(value) for value in array.to_pylist()]), valid, array.type)
 
 
@@ -90,7 +93,7 @@ def _raw(array: pa.Array, dtype: Any) -> npt.NDArray[Any]:
     if not len(array) or data is None:
         return np.zeros(len(array), dtype)
     values = np.frombuffer(data, dtype, len(array) + array.offset)[array.offset :]
-    return np.where(np.asarray(array.is_valid()), values, np.zeros(1, dtype)) if array.null_count else values
+    return np.where(present_in(array), values, np.zeros(1, dtype)) if array.null_count else values
 
 
 def restored(values: npt.NDArray[np.int64], of: pa.DataType) -> npt.NDArray[Any]:
@@ -114,11 +117,9 @@ def portion_of_values(values: Sequence[Value]) -> Portion | None:
     kind = _NATURAL.get(types.pop(), "object") if len(types) == 1 else "object"
     if kind == "text":
         try:
-            return Portion(kind, pa.array(values, pa.string()), valid, None)
+            return Portion(kind, arrow_texts(cast("Sequence[str | None]", values)), valid, None)
         except UnicodeEncodeError:  # half a surrogate pair
             kind = "object"
-        except pa.ArrowCapacityError:
-            return Portion(kind, pa.array(values, pa.large_string()), valid, None)
     if kind == "integer" and any(value is not None and not SMALLEST <= value <= LARGEST for value in values):  # type: ignore[operator]
         kind = "object"
     if kind == "object":
@@ -141,6 +142,8 @@ def arrow_of_objects(values: Sequence[Value], of: pa.DataType | None) -> pa.Arra
     Raises:
         TypeError: There is none.
     """
+    if not any(value is not None for value in values):
+        return pa.nulls(len(values), of or pa.null())
     try:
         array = pa.array([_thawed(value) for value in values], of)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as fault:

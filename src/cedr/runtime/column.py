@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cedr.model.event import Value
+from cedr.runtime.arrow_arrays import bitmap
 from cedr.runtime.arrow_values import (
     DTYPES,
     Portion,
@@ -25,7 +26,7 @@ from cedr.runtime.arrow_values import (
 )
 from cedr.runtime.gather_kernels import gather
 from cedr.runtime.growable import Growable, Rows
-from cedr.runtime.texts import Texts, bitmap
+from cedr.runtime.texts import Texts
 from cedr.runtime.vector import Vector
 
 Mask = npt.NDArray[np.bool_]
@@ -215,7 +216,7 @@ class Column:
         if isinstance(self._store, Texts):
             array = self._store.take(rows, present)
             wanted = pa.string() if self._type is None else self._type
-            return array if array.type == wanted else array.cast(wanted) if len(array) else pa.array([], wanted)
+            return array if array.type == wanted else array.cast(wanted) if len(array) else pa.nulls(0, wanted)
         if self.kind == "object":
             return arrow_of_objects(self.values(rows), self._type)
         values = self._gathered(rows)

@@ -17,6 +17,7 @@ from cedr.expression.evaluate import HEADER_NAMES, Evaluator, compile_expression
 from cedr.expression.tree import Attribute, Expression, Header, HeaderField, walk
 from cedr.expression.values import plain
 from cedr.model.event import Value
+from cedr.runtime.arrow_arrays import numpy_of
 from cedr.runtime.expressions_vector import (
     FLOATS,
     NULLS,
@@ -156,7 +157,7 @@ def _by_text(evaluator: Evaluator, leaf: Leaf, vector: Vector) -> Vector | None:
     texts = encoded.dictionary.to_pylist()
     if len(texts) * _FEW > len(vector.values):
         return None
-    places = encoded.indices.to_numpy().astype(np.int64)
+    places = numpy_of(encoded.indices).astype(np.int64)
     return taken(of_values(_rows(evaluator, {leaf: texts}, len(texts))), places)
 
 

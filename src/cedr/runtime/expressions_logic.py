@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from cedr.expression.values import kind
 from cedr.model.event import Value
+from cedr.runtime.arrow_arrays import arrow, arrow_texts
 from cedr.runtime.expressions_vector import (
     FLOATS,
     INTEGERS,
@@ -112,7 +113,7 @@ class Constants:
         fitting: list[Any] = [value for value in self.values if value is not None and kind(value) == name]
         left_open = len(fitting) < len(self.values)
         if letter == TEXTS:
-            return pa.array([text for text in fitting if _sayable(text)], pa.string()), left_open
+            return arrow_texts([text for text in fitting if _sayable(text)]), left_open
         to, dtype = {INTEGERS: (int, np.int64), FLOATS: (float, np.float64), TRUTHS: (bool, np.bool_)}[letter]
         return np.array([same for value in fitting if (same := _same(value, to)) is not None], dtype), left_open
 
@@ -158,11 +159,11 @@ def _chosen(masks: Sequence[Mask], results: Sequence[Vector], default: Vector) -
 def _chosen_texts(size: int, masks: Sequence[Mask], results: Sequence[Vector], default: Vector) -> Vector:
     found = _text(default)
     for mask, result in zip(reversed(masks), reversed(results), strict=True):
-        found = pc.if_else(pa.array(np.ascontiguousarray(mask)), _text(result), found)
-    return spread(Vector(found if isinstance(found, pa.Array) else pa.array([found.as_py()], pa.string())), size)
+        found = pc.if_else(arrow(mask), _text(result), found)
+    return spread(Vector(found if isinstance(found, pa.Array) else arrow_texts([found.as_py()])), size)
 
 
 def _text(vector: Vector) -> Any:
     if always_null(vector):
-        return pa.scalar(None, pa.string())
+        return arrow_texts([None])[0]
     return vector.values[0] if len(vector.values) == 1 else vector.values

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from cedr.model.schema import DataType
 from cedr.model.time import BEGINNING, FOREVER
+from cedr.runtime.arrow_arrays import arrow, arrow_texts, numpy_of
 from cedr.runtime.expressions_vector import (
     FLOATS,
     INTEGERS,
@@ -233,7 +234,7 @@ def _joined(left: Vector, right: Vector) -> Vector | None:
     if max(len(left.values), len(right.values)) * 2 + left.values.nbytes + right.values.nbytes > _MOST_TEXT:
         return None
     first, second = aligned(left.values, right.values)
-    return Vector(pc.binary_join_element_wise(first.cast(pa.string()), second.cast(pa.string()), ""))
+    return Vector(pc.binary_join_element_wise(first.cast(pa.string()), second.cast(pa.string()), arrow_texts([""])[0]))
 
 
 def aligned(left: pa.Array, right: pa.Array) -> tuple[Any, Any]:
@@ -324,7 +325,7 @@ def _whole(rounded: Callable[[Any], Any]) -> Callable[[Vector], Vector]:
 def _length(vector: Vector) -> Vector:
     lengths = pc.cast(pc.utf8_length(vector.values), pa.int64())
     valid = not_null(vector) if lengths.null_count else None
-    return Vector(pc.fill_null(lengths, 0).to_numpy(), valid)
+    return Vector(numpy_of(pc.fill_null(lengths, arrow(np.zeros(1, np.int64))[0])), valid)
 
 
 _FUNCTIONS: Final[Mapping[str, tuple[Callable[[Vector], Vector], frozenset[str]]]] = {

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from cedr.model.event import Value
 from cedr.model.schema import DataType
+from cedr.runtime.arrow_arrays import arrow, arrow_texts
 from cedr.runtime.vector import Vector
 
 Mask = NDArray[np.bool_]
@@ -76,7 +77,7 @@ def masked(vector: Vector, keep: Mask | None) -> Vector:
     if keep is None or keep.all():
         return vector
     if not isinstance(vector.values, np.ndarray):
-        return Vector(pc.if_else(pa.array(keep), vector.values, pa.scalar(None, vector.values.type)))
+        return Vector(pc.if_else(arrow(keep), vector.values, pa.nulls(1, vector.values.type)[0]))
     if kind_of(vector) == OBJECTS:
         kept = vector.values.copy()
         kept[~keep] = None
@@ -112,7 +113,7 @@ def of_values(values: Sequence[Value]) -> Vector:
     only = types.pop() if len(types) == 1 else object
     try:
         if only is str:
-            return Vector(_texts(values))
+            return Vector(arrow_texts(cast("Sequence[str | None]", values)))
         if only in _DTYPES:
             filled = [only() if value is None else value for value in values] if nulls else values
             valid = np.array([value is not None for value in values], np.bool_) if nulls else None
@@ -122,15 +123,10 @@ def of_values(values: Sequence[Value]) -> Vector:
     return Vector(np.fromiter(values, np.object_, len(values)))
 
 
-def _texts(values: Sequence[Value]) -> pa.Array:
-    found = pa.array(values, pa.string())
-    return found if isinstance(found, pa.Array) else pa.array(values, pa.large_string())  # more than 2 GB
-
-
 def taken(vector: Vector, places: NDArray[np.int64]) -> Vector:
     """The values at some places."""
     if not isinstance(vector.values, np.ndarray):
-        return Vector(vector.values.take(pa.array(places)))
+        return Vector(vector.values.take(arrow(places)))
     return Vector(vector.values[places], None if vector.valid is None else vector.valid[places])
 
 
@@ -168,7 +164,7 @@ def to_arrow(vector: Vector, data_type: DataType) -> pa.Array | list[Value]:
         return _objects_to_arrow(to_values(vector), data_type)
     if always_null(vector):
         return pa.nulls(len(vector.values), _ARROW.get(data_type, pa.null()))
-    return pa.array(vector.values, mask=None if vector.valid is None else ~vector.valid)
+    return arrow(vector.values, None if vector.valid is None else ~vector.valid)
 
 
 def _objects_to_arrow(values: list[Value], data_type: DataType) -> pa.Array | list[Value]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from cedr.runtime.jit import inlined, kernel
+from cedr.runtime.jit import inlined, kernel, lookup
 
 Words = npt.NDArray[np.uint64]
 Bytes = npt.NDArray[np.uint8]
@@ -37,7 +37,7 @@ def spread(word: Any) -> Any:
 # -------------------------------------------------------------------- integers to codes
 
 
-@kernel
+@lookup("direct", "table", "codes")
 def code_integers(
     direct: Numbers, table: Numbers, codes: Numbers, values: Numbers, out: Numbers, state: Numbers
 ) -> None:
@@ -161,7 +161,7 @@ def keep_text(entry: Numbers, values: Any, kept: Bytes, data: Bytes, start: Any)
         kept[entry[2] + index] = data[start + index]
 
 
-@kernel
+@lookup("table", "kept")
 def code_texts(table: Numbers, kept: Bytes, source: Any, rows: Numbers, out: Numbers, state: Numbers) -> None:
     """Codes of the texts at these rows of the source, which is data and offsets; of row -1 it is -1.
 

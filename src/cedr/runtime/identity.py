@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cedr.model.identity import digest
+from cedr.runtime.arrow_arrays import arrow, numpy_of
 from cedr.runtime.growable import Growable, Rows
 from cedr.runtime.murmur_kernels import (
     SLACK,
@@ -72,7 +73,7 @@ class TextIds:
     def stored(self) -> Texts:
         """The IDs themselves."""
         if len(self._numbers):
-            self._texts.extend(pa.array(self._numbers.view).cast(pa.large_string()))
+            self._texts.extend(arrow(self._numbers.view).cast(pa.large_string()))
             self._numbers.truncate(0)
         return self._texts
 
@@ -107,7 +108,7 @@ class TextIds:
         elif not isinstance(ids, pa.Array):
             self.stored.extend_encoded([text.encode("utf-8", "surrogatepass") for text in ids])
         elif pa.types.is_signed_integer(ids.type) and not ids.null_count:
-            self._numbers.extend(ids.to_numpy())
+            self._numbers.extend(numpy_of(ids))
         else:
             plain = pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)
             self.stored.extend(ids if plain else ids.cast(pa.large_string()))
@@ -145,7 +146,7 @@ class TextIds:
 
     def given(self, rows: Rows) -> pa.Array:
         """The IDs of these rows as they are held: texts, or numbers."""
-        return self.texts(rows) if len(self._texts) else pa.array(self._numbers.view[rows])
+        return self.texts(rows) if len(self._texts) else arrow(self._numbers.view[rows])
 
     def numbers(self, start: int) -> Rows | None:
         """The IDs from a row on, if they are held as numbers; valid until the next change."""
@@ -157,7 +158,7 @@ class TextIds:
         present = rows >= 0
         if len(self._texts) or not len(self._numbers):
             return self.stored.take(rows, None if present.all() else present)
-        return pa.array(self._numbers.view[rows], mask=~present).cast(pa.string())
+        return arrow(self._numbers.view[rows], ~present).cast(pa.string())
 
     def values(self, rows: Rows) -> list[str]:
         """The IDs of these rows."""
@@ -172,7 +173,7 @@ class TextIds:
         if not len(rows):
             return np.empty(0, np.int64)
         ranks = pc.rank(self.texts(rows).cast(pa.large_binary()), tiebreaker="dense")
-        return np.asarray(ranks).astype(np.int64) - 1
+        return numpy_of(ranks).astype(np.int64) - 1
 
 
 class MadeIds:
@@ -201,7 +202,7 @@ class MadeIds:
         places = np.full(len(rows), -1, np.int64)
         places[known] = np.arange(len(known))
         found = made_texts(*self._make(rows[known]))
-        return found.take(pa.array(places, mask=~present))
+        return found.take(arrow(places, ~present))
 
     def values(self, rows: Rows) -> list[str]:
         """The IDs of these rows."""

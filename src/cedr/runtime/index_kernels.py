@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from cedr.runtime.jit import kernel
+from cedr.runtime.jit import lookup
 
 Words = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.int64]
@@ -26,7 +26,7 @@ _FREE: Final = np.uint64(0)
 _ONE: Final = np.uint64(1)
 
 
-@kernel
+@lookup("table", "known")
 def find(table: Words, known: Words, wanted: Words, out: Numbers) -> Any:
     """The rows of digests, -1 where there is none; ``known``: the digests of all rows, two words each at least.
 
@@ -55,7 +55,7 @@ def find(table: Words, known: Words, wanted: Words, out: Numbers) -> Any:
     return fetched
 
 
-@kernel
+@lookup("table", "known", "kinds")
 def insert_new(table: Words, known: Words, kinds: Kinds, rows: Numbers, new: Mask) -> tuple[int, Any]:
     """Puts in rows whose digests are not there, or only with rows of kind 0; says which, and how many places it took.
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from cedr.expression.values import kind, plain
 from cedr.model.event import Value
+from cedr.runtime.arrow_arrays import arrow, arrow_texts, present_in
 from cedr.runtime.arrow_values import LARGEST, SMALLEST
 from cedr.runtime.column import Column
 from cedr.runtime.growable import Rows
@@ -68,7 +69,7 @@ class KeyCoder:
         if isinstance(values, pa.Array):
             offsets, data = text_buffers(values)
             rows = np.arange(len(values))
-            present = np.where(np.asarray(values.is_valid()), rows, -1) if values.null_count else rows
+            present = np.where(present_in(values), rows, -1) if values.null_count else rows
             return self._of_texts(data, offsets, present)
         if values.dtype == np.int64:
             return self._of_integers(values, valid)
@@ -116,7 +117,7 @@ class KeyCoder:
         if integers:
             codes[list(integers)] = self._of_integers(np.array(list(integers.values()), np.int64), None)
         if texts:
-            codes[list(texts)] = self._of_vector(Vector(pa.array(list(texts.values()), pa.large_string())))
+            codes[list(texts)] = self._of_vector(Vector(arrow_texts(list(texts.values()), large=True)))
         return codes
 
     def _of_other(self, of: str, value: Value) -> int:
@@ -142,7 +143,7 @@ class KeyCoder:
 def _chosen(vector: Vector, rows: Rows) -> Vector:
     values, valid = vector
     if isinstance(values, pa.Array):
-        return Vector(values.take(pa.array(rows, mask=rows < 0)))
+        return Vector(values.take(arrow(rows, rows < 0)))
     present = rows >= 0 if valid is None else valid[rows] & (rows >= 0)
     return Vector(values[rows], present)
 

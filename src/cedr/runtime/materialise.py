@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from cedr.expression.tree import HeaderField
 from cedr.model.event import Event
 from cedr.runtime import naming
+from cedr.runtime.arrow_arrays import arrow, arrow_texts
 from cedr.runtime.identity import MadeIds, Recipe, TextIds
 from cedr.runtime.relation import Hop, Reached, Relation
 from cedr.runtime.table import Rows
@@ -111,11 +112,11 @@ class Names:
             )
             offsets = ends.astype(np.int32)
             every = pa.concat_arrays([ids.texts(at) for ids, at in zip(self._holders, self._rows, strict=True)])
-            which, texts = (taken // max(n, 1)).astype(np.int8), every.take(pa.array(taken))
-        streams = pa.array([leaf.stream for leaf in leaves], pa.string())
-        names = pa.DictionaryArray.from_arrays(pa.array(which), streams)
+            which, texts = (taken // max(n, 1)).astype(np.int8), every.take(arrow(taken))
+        streams = arrow_texts([leaf.stream for leaf in leaves])
+        names = pa.DictionaryArray.from_arrays(arrow(which), streams)
         values = pa.StructArray.from_arrays([names, texts], ["type", "id"])
-        return pa.ListArray.from_arrays(pa.array(offsets), values)
+        return pa.ListArray.from_arrays(arrow(offsets), values)
 
 
 def _alike(count: int, n: int) -> tuple[NDArray[np.int8], NDArray[np.int32]]:

@@ -65,7 +65,7 @@ class RowByRow:
         """Whether the rows of the output are those of the input."""
         self.table = relation.table if self._same else Table(None, [relation.table])
         self._hops: tuple[Hop, ...] = () if self._same else ((self.table, 0),)
-        empty = {column.name: pa.array([], ARROW_TYPES[column.type]) for column in self._computed}
+        empty = {column.name: pa.nulls(0, ARROW_TYPES[column.type]) for column in self._computed}
         if self._computed:
             self.table.columns.extend(0, empty)  # one schema from the first step on
         self.relation = self._relation(relation, name, passing)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cedr.runtime.arrow_arrays import bitmap, present_in
 from cedr.runtime.growable import Growable, Rows
 from cedr.runtime.runs import together
 from cedr.runtime.text_kernels import SLACK, gather, total_size
@@ -60,7 +61,7 @@ class Texts:
         """Append an Arrow array of strings; a NULL becomes the empty text."""
         offsets, data = text_buffers(array)
         if array.null_count:  # a NULL may hide bytes
-            rows = np.where(np.asarray(array.is_valid()), np.arange(len(array)), -1)
+            rows = np.where(present_in(array), np.arange(len(array)), -1)
             self.extend_from(_with_slack(data), offsets, rows)
             return
         first, last = (int(offsets[0]), int(offsets[-1])) if len(array) else (0, 0)
@@ -134,11 +135,6 @@ class Texts:
 def _moved(to: npt.NDArray[Any], values: npt.NDArray[Any]) -> int:
     to[: len(values)] = values
     return len(values)
-
-
-def bitmap(present: npt.NDArray[np.bool_]) -> pa.Buffer:
-    """What is present, as Arrow keeps it."""
-    return pa.py_buffer(np.packbits(present, bitorder="little"))
 
 
 def text_buffers(array: pa.Array) -> tuple[Rows, npt.NDArray[np.uint8]]:
