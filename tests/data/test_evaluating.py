@@ -88,7 +88,8 @@ def test_all_forms_of_data_give_the_same_rows(tmp_path: Path, host: str | None) 
 
 
 def test_data_by_type_and_words_of_its_own(tmp_path: Path) -> None:
-    query = "EVENT Q WHEN SEQUENCE(A AS a, B AS b, 5 minutes) WHERE {a.card = b.card} OUTPUT a.card AS card, b.amount AS amount"
+    pattern = "SEQUENCE(A AS a, B AS b, 5 minutes) WHERE {a.card = b.card}"
+    query = f"EVENT Q WHEN {pattern} OUTPUT a.card AS card, b.amount AS amount"
     words = {"time": "ts", "id": "tx"}
     first, second = ROWS.slice(0, 1), ROWS.slice(1, 1)
     pa_csv.write_csv(second, tmp_path / "b.csv")
@@ -226,8 +227,9 @@ def test_more_than_a_tenth_unusable_is_an_error_unless_it_is_allowed() -> None:
         cedr.evaluate(PAIR, data, **WORDS)
     assert str(raised.value) == (
         "error[too-many-bad-rows]: 2 of 19 rows cannot be used\n"
-        '    = 2 rows are not used: "ts" has a value that is no time (first: rows, row 1: "ts" is "soon", which is no time)\n'
-        "    = hint: mend the data, or allow more than 10%: bad_rows=1 goes on without such rows"
+        '    = 2 rows are not used: "ts" has a value that is no time '
+        '(first: rows, row 1: "ts" is "soon", which is no time)\n'
+        '    = hint: say how times are written, such as time_format="%d.%m.%Y %H:%M:%S", or name another column'
     )
     assert len(cedr.evaluate(PAIR, data, bad_rows=0.2, **WORDS)) > 0
     assert len(cedr.evaluate(PAIR, [*data, {**data[-1], "tx": "x"}], **WORDS)) > 0

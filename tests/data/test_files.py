@@ -165,8 +165,8 @@ def test_a_column_that_some_files_lack_is_null_there_with_a_warning(tmp_path: Pa
         ("a.bin", b"\x00\x01\x02", "unknown-format"),
         ("a.json", b'[{"a": 1}]', "unknown-format"),
         ("a.csv", b"a,a\n1,2\n", "bad-header"),
-        ("a.csv", "a,b\nü,1\n".encode("latin-1"), "bad-encoding"),
-        ("a.csv", "a,b\n".encode("utf-16"), "bad-encoding"),
+        ("a.csv", "a,b\nü,1\n".encode("latin-1"), "wrong-encoding"),
+        ("a.csv", "a,b\n".encode("utf-16"), "wrong-encoding"),
         ("a.csv.gz", None, "broken-file"),
     ],
 )

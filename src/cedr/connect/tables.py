@@ -6,6 +6,7 @@ where they are such, else as the numbers they are.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from unicodedata import east_asian_width
@@ -25,6 +26,8 @@ _MADE_ID = 32
 _FIRST_TIMESTAMP = 10**14
 """From here on (1973) a number of microseconds is taken for a timestamp; tests and examples count in small ticks."""
 _DAY = len("2026-01-31")
+_BREAKS = re.compile(r"\r\n|[\r\n\v\f\x85\u2028\u2029]")
+"""What would break a row of a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +228,7 @@ def _cell(value: Value, data_type: DataType, clock: Clock) -> str:
         return "NULL"
     if data_type == DataType.TIMESTAMP and isinstance(value, int):
         return clock.show(value)
-    return str(as_json(value))
+    return _BREAKS.sub("↵", str(as_json(value)))
 
 
 def _numbers(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> frozenset[int]:

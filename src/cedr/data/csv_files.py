@@ -158,7 +158,7 @@ class CsvFiles:
 
 def _encoding(path: str, why: str, guess: str) -> StreamError:
     hint = f'if it is text of another encoding, name it: encoding="{guess}"'
-    return StreamError(Diagnostic("bad-encoding", f'cannot read "{path}": {why}', hint=hint))
+    return StreamError(Diagnostic("wrong-encoding", f'cannot read "{path}": {why}', hint=hint))
 
 
 def _outside_quotes(line: str, mark: str) -> int:

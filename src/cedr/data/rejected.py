@@ -66,7 +66,9 @@ class Rejects:
             return
         primary = f"{len(self.rows):,} of {count:,} rows cannot be used"
         reasons = "; ".join(told.primary for told in self.summary()[:3])
-        hint = f"mend the data, or allow more than {allowed:.0%}: bad_rows=1 goes on without such rows"
+        hint = f"mend the data, or allow more than {allowed:.0%}: bad_rows=1 (--bad-rows 1) goes on without such rows"
+        if all(each.code == "bad-time" for each in self.rows):
+            hint = 'say how times are written, such as time_format="%d.%m.%Y %H:%M:%S", or name another column'
         raise StreamError(Diagnostic("too-many-bad-rows", primary, detail=reasons, hint=hint))
 
 

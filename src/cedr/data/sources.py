@@ -37,6 +37,8 @@ class Source:
     def header(self) -> dict[str, str]:
         """The columns of the header by their words.  Raises ``StreamError`` where one is not there."""
         known = self.origin.names()
+        if not known:
+            raise StreamError(Diagnostic("empty-data", f"{self.origin.name} holds no columns: it is empty, or no data"))
         named = self.words.columns()
         if self.constant_type is None:
             named["type"] = self.words.type or ""

@@ -149,11 +149,8 @@ class _Counted(Sequence[Any]):
 
 def _placed(letter: DeadLetter, prepared: Prepared) -> Rejected:
     name, row = prepared.arriving.place(letter.position)
-    return Rejected(letter.code, _same(letter), letter.reason, name, row)
-
-
-def _same(letter: DeadLetter) -> str:
-    return _REASONS.get(letter.code, letter.code.replace("-", " "))
+    reason = _REASONS.get(letter.code, letter.reason)
+    return Rejected(letter.code, reason, reason, name, row)
 
 
 _REASONS = {

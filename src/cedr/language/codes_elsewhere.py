@@ -71,6 +71,8 @@ ELSEWHERE: Mapping[str, str] = {
     "bad-header": "two columns of a file or a data frame have one name",
     "bad-frame": "a column of a data frame has values that fit into no column of one type",
     "broken-file": "a file of data is damaged",
+    "wrong-encoding": "a CSV file is not text of the encoding that it should have",
+    "empty-data": "a file or a data frame holds no columns",
     "mixed-formats": "the files of one source have different formats",
     "no-files": "a folder or a pattern has no files",
     "missing-column": "a warning: some files lack a column that others have",
