@@ -339,7 +339,7 @@ def test_a_query_of_the_algebra_runs_on_the_oracle_with_a_warning() -> None:
 
 EVENTS = st.lists(
     st.tuples(st.sampled_from("ABC"), st.integers(0, 12), st.sampled_from([None, 1, 2]), st.sampled_from([None, 15])),
-    max_size=12,
+    max_size=8,
 )
 QUERIES = (
     "EVENT Q WHEN SEQUENCE(A AS a, B AS b, 5) WHERE {a.k = b.k}",
@@ -367,6 +367,6 @@ def test_columns_say_what_the_oracle_says(rows: list[Any], query: str, batch: in
     results = [
         cedr.evaluate(types + query, data, host=host, consistency=level, **words) for host in ("local", "oracle")
     ]
-    first, second = ([row | {"id": ""} for row in result.to_dicts()] for result in results)
-    assert sorted(map(str, first)) == sorted(map(str, second))
-    assert results[0].changes_to_dicts() == results[1].changes_to_dicts()
+    assert results[0].to_dicts() == results[1].to_dicts()
+    emitted = [sorted(result.changes_to_dicts(), key=lambda each: (each["cs"], str(each))) for result in results]
+    assert emitted[0] == emitted[1]
