@@ -24,6 +24,7 @@ from cedr.runtime.expressions_vector import (
     NULLS,
     NUMBERS,
     OBJECTS,
+    OPAQUE,
     TEXTS,
     Mask,
     both,
@@ -143,7 +144,7 @@ def _on_numbers(sign: str) -> Operation:
 
     def apply(left: Vector, right: Vector) -> Vector | None:
         kinds = {kind_of(left), kind_of(right)}
-        if OBJECTS in kinds:
+        if kinds & OPAQUE:
             return None
         if kinds == {INTEGERS}:
             return integers(left, right)
@@ -211,7 +212,7 @@ def _on_times(sign: str) -> Operation:
         kinds = {kind_of(left), kind_of(right)}
         if kinds == {INTEGERS}:
             return times(left, right)
-        return NULLS if OBJECTS not in kinds and (strict or not kinds <= NUMBERS) else None
+        return NULLS if not kinds & OPAQUE and (strict or not kinds <= NUMBERS) else None
 
     return apply
 
@@ -226,7 +227,7 @@ def _scaled(left: Vector, right: Vector) -> Vector | None:
 def _joined(left: Vector, right: Vector) -> Vector | None:
     """``||``."""
     kinds = {kind_of(left), kind_of(right)}
-    if OBJECTS in kinds:
+    if kinds & OPAQUE:
         return None
     if kinds != {TEXTS}:
         return NULLS
@@ -259,7 +260,7 @@ def comparison(sign: str) -> Operation:
 
     def apply(left: Vector, right: Vector) -> Vector | None:
         kinds = {kind_of(left), kind_of(right)}
-        if OBJECTS in kinds:
+        if kinds & OPAQUE:
             return None
         if kinds == {TEXTS}:
             return from_arrow_truths(pc.call_function(name, [*aligned(left.values, right.values)]))
