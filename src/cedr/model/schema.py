@@ -5,7 +5,7 @@ Paper: Section 3.3.1 (a payload is described with a relational schema).  Reading
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -105,6 +105,14 @@ class EventType:
     def shape(self, name: str) -> Shape:
         """The type of an attribute with what is known of its inside."""
         return self.shapes.get(name) or Shape(self.attribute(name) or DataType.ANY)
+
+    def inside(self, way: Sequence[str]) -> Shape:
+        """The type at the end of a way from an attribute down through fields; of nothing is known: ANY."""
+        name, *fields = way
+        found = self.shape(name)
+        for field_ in fields:
+            found = found.field(field_) or UNKNOWN_SHAPE
+        return found
 
     def attribute(self, name: str) -> DataType | None:
         """The type of an attribute, or None where the event type has no such attribute."""
