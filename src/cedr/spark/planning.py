@@ -18,7 +18,8 @@ from cedr.consistency.pipeline import Pipeline
 from cedr.errors import Diagnostic, HostError, StreamError
 from cedr.evaluation.catalog import declared_types, merged
 from cedr.evaluation.queries import Builder, catalog_of, choose, parse_level, query_file
-from cedr.language.syntax import File
+from cedr.language.check import uses_of
+from cedr.language.syntax import File, Query
 from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
 from cedr.model.schema import Catalog, DataType, EventType, Shape
 from cedr.plan.compile import CompiledQuery, Program, compile_file
@@ -119,8 +120,8 @@ def compiled(query: AnyQuery, events: Events, options: Options) -> tuple[Compile
     closed = bool(declared.types) or None not in {source.name for source in events.sources}
     named = set(own)
     if not closed:  # which values of the type column the query means is told by the query alone
-        program = compile_file(file, Catalog(dict(declared.types), open=True))
-        named |= {t.name for each in program.queries.values() for t in _sources(each.plan)}
+        queries = {each.name: each for each in file.statements if isinstance(each, Query)}
+        named |= {name for each in queries.values() for name in uses_of(each)} - queries.keys()
     inferred = Catalog({name: _inferred(name, events) for name in sorted(named)})
     types = merged(inferred, declared)
     chosen = choose(compile_file(file, types), options.event)
