@@ -182,6 +182,10 @@ def test_what_cannot_be_written(text: str, code: str, primary: str) -> None:
     assert (code, primary) in [(found.code, found.primary) for found in diagnostics(text)]
 
 
+def test_a_variable_may_be_called_type() -> None:
+    assert check_text("TYPE A (x INTEGER); EVENT Q FROM A AS type WHERE (type.x) > 1 OUTPUT type.x AS x").queries
+
+
 def test_an_attribute_may_be_called_type() -> None:
     assert check_text("TYPE A (id STRING, type STRUCT(x INTEGER)); EVENT Q FROM A AS a OUTPUT a.type.x").queries
 
