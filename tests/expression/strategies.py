@@ -20,10 +20,12 @@ from cedr.expression.tree import (
     Case,
     Cast,
     Expression,
+    Field,
     Header,
     HeaderField,
     In,
     IsNull,
+    Item,
     Like,
     Literal,
     Unary,
@@ -44,8 +46,10 @@ texts = st.sampled_from(
 ) | st.text(max_size=8)
 dates = st.sampled_from([date.min, date.max]) | st.dates()
 scalars = st.none() | st.booleans() | integers | floats | decimals | texts | st.binary(max_size=4) | dates
-values: st.SearchStrategy[Value] = (
-    scalars | st.lists(scalars, max_size=2).map(tuple) | st.builds(lambda a: Payload({"a": a}), scalars)
+values: st.SearchStrategy[Value] = st.recursive(
+    scalars,
+    lambda parts: st.lists(parts, max_size=3).map(tuple) | st.dictionaries(st.sampled_from("ab"), parts).map(Payload),
+    max_leaves=4,
 )
 
 BY_TYPE: dict[DataType, st.SearchStrategy[Value]] = {
@@ -94,6 +98,8 @@ def _inner(parts: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression
         st.builds(IsNull, parts, st.booleans()),
         st.builds(Case, st.lists(st.tuples(parts, parts), min_size=1, max_size=2).map(tuple), st.none() | parts),
         st.builds(Cast, parts, targets),
+        st.builds(Field, parts, st.sampled_from(["a", "b", "a b"])),
+        st.builds(Item, parts, st.sampled_from([literal(n) for n in (1, -1, 2, -2, 0, 9, None, "a")]) | parts),
         st.builds(Call, st.sampled_from([name for name in FUNCTIONS if name != "EXTRACT"]), several),
         st.builds(lambda unit, part: Call("EXTRACT", (literal(unit), part)), st.sampled_from(EXTRACT_UNITS), parts),
         st.builds(Aggregate, st.sampled_from(sorted(AGGREGATES)), several, st.booleans()),

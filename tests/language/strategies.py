@@ -15,7 +15,7 @@ from cedr.expression.tree import Expression
 from cedr.language import syntax
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
 from cedr.model.modes import Consumption, JoinKind, KeyMode, Selection, Valid
-from cedr.model.schema import DataType
+from cedr.model.schema import DataType, Shape
 from cedr.model.time import DAY, FOREVER, HOUR, MILLISECOND, SECOND
 
 _WORDS = [
@@ -79,7 +79,7 @@ def literals() -> SearchStrategy[tree.Literal]:
 
 
 def named() -> SearchStrategy[tree.Name]:
-    return st.lists(names(), min_size=1, max_size=2).map(lambda parts: tree.Name(tuple(parts)))
+    return st.lists(names(), min_size=1, max_size=3).map(lambda parts: tree.Name(tuple(parts)))
 
 
 def _compound(inner: SearchStrategy[Expression]) -> SearchStrategy[Expression]:
@@ -97,6 +97,8 @@ def _compound(inner: SearchStrategy[Expression]) -> SearchStrategy[Expression]:
         st.builds(tree.IsNull, inner, st.booleans()),
         st.builds(tree.Case, branches, options(inner)),  # type: ignore[arg-type]
         st.builds(tree.Cast, inner, types),
+        st.builds(tree.Field, inner, names()),
+        st.builds(tree.Item, inner, inner),
         st.builds(tree.Call, st.sampled_from(["ABS", "LEAST", "NOSUCH"]), st.just(()) | several),
         st.builds(lambda unit, time: tree.Call("EXTRACT", (unit, time)), units, inner),
         st.builds(lambda unit, time: tree.Call("DATE_TRUNC", (unit, time)), units, inner),
@@ -154,11 +156,12 @@ def _conjunction(expression: Expression) -> bool:
 
 def conjuncts() -> SearchStrategy[syntax.Conjunct]:
     bare = expressions(4).filter(lambda expression: not _conjunction(expression))
+    ways = st.lists(names(), max_size=2).map(tuple)
     return st.one_of(
         st.builds(syntax.Predicate, expressions(4), st.just(True)),
         st.builds(syntax.Predicate, bare, st.just(False)),
-        st.builds(syntax.CorrelationKey, names(), st.sampled_from(KeyMode)),
-        st.builds(syntax.AttributeEquals, names(), literals()),
+        st.builds(syntax.CorrelationKey, names(), st.sampled_from(KeyMode), ways),
+        st.builds(syntax.AttributeEquals, names(), literals(), ways),
     )
 
 
@@ -249,9 +252,24 @@ def queries() -> SearchStrategy[syntax.Query]:
     )
 
 
-def type_declarations() -> SearchStrategy[syntax.TypeDeclaration]:
+def shapes() -> SearchStrategy[Shape]:
     types = st.sampled_from([of for of in DataType if of is not DataType.NULL])
-    attributes = st.lists(st.builds(syntax.AttributeDeclaration, names(), types), max_size=3).map(tuple)
+    return st.recursive(
+        types.map(Shape),
+        lambda inner: (
+            st.dictionaries(names(), inner, min_size=1, max_size=2).map(lambda inside: Shape(DataType.STRUCT, inside))
+            | inner.map(lambda element: Shape(DataType.LIST, element=element))
+        ),
+        max_leaves=4,
+    )
+
+
+def _attribute(name: str, shape: Shape) -> syntax.AttributeDeclaration:
+    return syntax.AttributeDeclaration(name, shape.type, shape if shape.nested else None)
+
+
+def type_declarations() -> SearchStrategy[syntax.TypeDeclaration]:
+    attributes = st.lists(st.builds(_attribute, names(), shapes()), max_size=3).map(tuple)
     revisable = durations().filter(lambda duration: duration >= 0)
     return st.builds(syntax.TypeDeclaration, names(), attributes, revisable)
 

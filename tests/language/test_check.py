@@ -185,7 +185,7 @@ def test_an_open_type_has_every_attribute() -> None:
         ("WHEN ANY(A AS a) WHERE A.x = 1", "unbound-variable", "bound are: a (A)"),
         ("WHEN ANY(A AS abc) WHERE abd.x = 1", "unbound-variable", "bound are: abc (A)"),
         ("WHEN ANY(A AS a) WHERE a.X = 1", "unknown-attribute", "a (A) has: x, k"),
-        ("WHEN ANY(A AS a) WHERE a.x.y = 1", "unknown-attribute", ""),
+        ("WHEN ANY(A AS a) WHERE a.x.y = 1", "type-mismatch", '"a.x" is INTEGER'),
         ("WHEN ANY(A AS a) WHERE nothing = 1", "unknown-attribute", "a (A) has: x, k"),
         ("WHEN ANY(A AS a) WHERE a = 1", "unknown-attribute", "a (A) has: x, k"),
         ("WHEN ALL(A, B, 5) WHERE x = 1", "ambiguous-name", "it could be: A.x (A), B.x (B)"),

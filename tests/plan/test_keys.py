@@ -178,8 +178,8 @@ HISTORIES = st.one_of(
 def correlated(draw: st.DrawFn) -> Node:
     """A pattern with CorrelationKey(k, EQUAL)."""
     node = draw(patterns())
-    keyed = with_keys(node, (KEY,))
-    return inject_all(keyed, list(key_conjuncts(keyed, KEY, KeyMode.EQUAL)))
+    keyed = with_keys(node, ((KEY,),))
+    return inject_all(keyed, list(key_conjuncts(keyed, (KEY,), KeyMode.EQUAL)))
 
 
 @given(plan=correlated(), history=HISTORIES)

@@ -5,6 +5,7 @@ Reading: R20.  Operators make the trees of ``cedr.expression``; texts are read b
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
@@ -14,8 +15,10 @@ from cedr.expression.tree import (
     Binary,
     Call,
     Expression,
+    Field,
     In,
     IsNull,
+    Item,
     Like,
     Literal,
     Name,
@@ -35,6 +38,7 @@ class Column:
 
     __slots__ = ("expression",)
     __hash__ = None  # type: ignore[assignment]  # == makes an expression
+    __iter__ = None  # [] makes an expression: there would be no end
 
     def __init__(self, expression: Expression) -> None:
         self.expression = expression
@@ -110,6 +114,12 @@ class Column:
     def __mod__(self, other: object) -> Column:
         return self._with("%", other)
 
+    def __getitem__(self, key: object) -> Column:
+        """``self[n]``, the n-th element of a list, counted from 1; ``self["name"]``, a field of a struct."""
+        if isinstance(key, str):
+            return Column(Field(self.expression, key))
+        return Column(Item(self.expression, expression_of(key)))
+
     def concat(self, other: object) -> Column:
         """``self || other``: text beside text."""
         return self._with("||", other)
@@ -136,8 +146,22 @@ class Column:
 
 
 def col(name: str) -> Column:
-    """An attribute or header field: ``col("x.Machine_Id")``, ``col("x.Vs")``, or ``col("price")`` where it is clear."""
-    return Column(Name(tuple(name.split("."))))
+    """An attribute or header field: ``col("x.Machine_Id")``, ``col("x.Vs")``, or ``col("price")`` where it is clear.
+
+    ``col("x.card.no")`` is a field of a struct.  A name that has a dot itself stands in double quotes.
+    """
+    return Column(Name(names_in(name)))
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """The names in a text with dots between them.
+
+    >>> names_in('x.card."a.b"')
+    ('x', 'card', 'a.b')
+    """
+    found = re.findall(r'("(?:[^"]|"")+"|[^.]*)(?:\.|$)', text)
+    parts = found if text.endswith(".") else found[: max(1, len(found) - 1)]
+    return tuple(part[1:-1].replace('""', '"') if part.startswith('"') else part for part in parts)
 
 
 def lit(value: object) -> Column:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from cedr.builder.columns import Column, Duration, duration, literal, parse_conjuncts, parse_expression
+from cedr.builder.columns import Column, Duration, duration, literal, names_in, parse_conjuncts, parse_expression
 from cedr.builder.queries import Standing
 from cedr.expression.tree import Expression
 from cedr.language import syntax
@@ -109,13 +109,15 @@ def _conjuncts(condition: str | Column | Conjunct) -> tuple[Conjunct, ...]:
 
 
 def correlation_key(attribute: str, *, unique: bool = False) -> CorrelationKey:
-    """``CorrelationKey(attribute, EQUAL)``, or UNIQUE (R22)."""
-    return CorrelationKey(attribute, KeyMode.UNIQUE if unique else KeyMode.EQUAL)
+    """``CorrelationKey(attribute, EQUAL)``, or UNIQUE (R22); ``card.no`` is a field of the attribute card."""
+    name, *fields = names_in(attribute)
+    return CorrelationKey(name, KeyMode.UNIQUE if unique else KeyMode.EQUAL, tuple(fields))
 
 
 def attribute_equals(attribute: str, value: object) -> syntax.AttributeEquals:
     """``[attribute EQUAL value]``: every contributor has it (R22)."""
-    return syntax.AttributeEquals(attribute, literal(value))
+    name, *fields = names_in(attribute)
+    return syntax.AttributeEquals(name, literal(value), tuple(fields))
 
 
 def event(name: str) -> Pattern:

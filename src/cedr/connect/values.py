@@ -17,7 +17,7 @@ from typing import Never
 from cedr.connect.jsonlines import Fault, WrittenFloat
 from cedr.connect.places import Path
 from cedr.model.event import Payload, Value, freeze
-from cedr.model.schema import DataType, EventType
+from cedr.model.schema import UNKNOWN_SHAPE, DataType, EventType, Shape
 from cedr.model.time import BEGINNING, FOREVER, Time, parse_timestamp
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
@@ -37,7 +37,11 @@ def payload_of(raw: Mapping[str, object], event_type: EventType | None, path: Pa
     attributes = {} if event_type is None else event_type.attributes
     if event_type is not None and not event_type.open:
         _check_names(raw, event_type, path)
-    given = {name: _fit(value, attributes.get(name, DataType.ANY), (*path, name)) for name, value in raw.items()}
+    shapes = {} if event_type is None else event_type.shapes
+    given = {
+        name: _fit(value, shapes.get(name) or Shape(attributes.get(name, DataType.ANY)), (*path, name), name)
+        for name, value in raw.items()
+    }
     return Payload({**dict.fromkeys(attributes), **given})
 
 
@@ -54,11 +58,19 @@ def _check_names(raw: Mapping[str, object], event_type: EventType, path: Path) -
             )
 
 
-def _fit(value: object, data_type: DataType, path: Path) -> Value:
+def _fit(value: object, shape: Shape, path: Path, shown: str) -> Value:
+    """A value of a declared type, with what is inside of it where that is declared too."""
+    if isinstance(value, Mapping) and shape.type is DataType.STRUCT and shape.nested:
+        fields = {str(name): (item, shape.field(str(name)) or UNKNOWN_SHAPE) for name, item in value.items()}
+        given = {name: _fit(item, of, (*path, name), f"{shown}.{name}") for name, (item, of) in fields.items()}
+        return Payload({**dict.fromkeys(shape.fields or ()), **given})
+    if isinstance(value, list | tuple) and shape.type is DataType.LIST and shape.nested:
+        of = shape.item()
+        return tuple(_fit(item, of, (*path, at), f"{shown}[{at + 1}]") for at, item in enumerate(value))
     try:
-        return fit(value, data_type)
+        return fit(value, shape.type)
     except Misfit as misfit:
-        reason = f'attribute "{path[-1]}" is {data_type}: {misfit}'
+        reason = f'attribute "{shown}" is {shape.type}: {misfit}'
         raise Fault("wrong-value", reason, path) from None
 
 

@@ -27,7 +27,8 @@ def declared_types(file: File) -> Catalog:
     for declared in file.statements:
         if isinstance(declared, TypeDeclaration):
             attributes = {attribute.name: attribute.type for attribute in declared.attributes}
-            catalog.add(EventType(declared.name, attributes, declared.revisable))
+            shapes = {attribute.name: attribute.shape for attribute in declared.attributes if attribute.shape}
+            catalog.add(EventType(declared.name, attributes, declared.revisable, shapes=shapes))
     return catalog
 
 

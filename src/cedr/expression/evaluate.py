@@ -25,7 +25,7 @@ from cedr.expression.text import like
 from cedr.expression.tree import Expression, HeaderField
 from cedr.expression.typing import infer_all
 from cedr.expression.values import COMPARISONS, KINDS, equal, kind, negation, plain
-from cedr.model.event import Event, Value
+from cedr.model.event import Event, Payload, Value
 from cedr.model.schema import DataType
 
 Environment = Mapping[str, Event]
@@ -101,6 +101,29 @@ def _attribute(node: tree.Attribute, _ready: Ready, _types: Types) -> Evaluator:
     def read(environment: Environment) -> Value:
         event = environment.get(variable)
         return None if event is None else plain(event.payload.get(name))
+
+    return read
+
+
+def _field(node: tree.Field, ready: Ready, _types: Types) -> Evaluator:
+    operand, name = ready[id(node.operand)], node.name
+
+    def read(environment: Environment) -> Value:
+        value = operand(environment)
+        return plain(value.get(name)) if isinstance(value, Payload) else None
+
+    return read
+
+
+def _item(node: tree.Item, ready: Ready, _types: Types) -> Evaluator:
+    operand, index = ready[id(node.operand)], ready[id(node.index)]
+
+    def read(environment: Environment) -> Value:
+        values, number = operand(environment), index(environment)
+        if not isinstance(values, tuple) or type(number) is not int or not number:
+            return None
+        place = number - 1 if number > 0 else len(values) + number
+        return plain(values[place]) if 0 <= place < len(values) else None
 
     return read
 
@@ -289,6 +312,8 @@ _BUILDERS: Final[Mapping[type[Expression], Callable[[Any, Ready, Types], Evaluat
     tree.Literal: _literal,
     tree.Name: _name,
     tree.Attribute: _attribute,
+    tree.Field: _field,
+    tree.Item: _item,
     tree.Header: _header,
     tree.Unary: _unary,
     tree.Binary: _binary,

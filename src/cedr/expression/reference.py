@@ -55,9 +55,57 @@ _NULLS: Final = """\
 | false | false | false | false | true |
 
 Every other operator, and every function unless it says otherwise, is NULL where an operand is NULL. `x IN (…)` is true
-where one item is equal, else NULL where an item or x is NULL, else false. Aggregates leave NULLs out. Inside a LIST or
-STRUCT nothing is looked at: `=` compares them as wholes.
+where one item is equal, else NULL where an item or x is NULL, else false. Aggregates leave NULLs out. `=` compares a
+LIST or STRUCT as a whole: a NULL inside equals a NULL inside.
 """
+
+_INSIDE: Final = '''\
+## Fields and elements
+
+`x.card.no` is the field `no` of the STRUCT `card` of the event `x`; `x.items[1]` is the first element of the LIST
+`items`. Both go as deep as the data do: `x.stops[-1].place.city`. They stand wherever an expression may stand, and
+`CorrelationKey(card.no, EQUAL)` and `[card.no EQUAL '7']` reach into structs too.
+
+```python
+import cedr
+
+query = """
+EVENT Twice
+WHEN SEQUENCE(TX AS a, TX AS b, 10 minutes)
+WHERE {a.card.no = b.card.no} AND {b.items[1] = 'gift card'}
+OUTPUT a.card.no AS card, b.items[-1] AS last_item
+"""
+first = {"card": {"no": "7", "limit": 100.0}, "items": ["book"]}
+second = {"card": {"no": "7", "limit": 100.0}, "items": ["gift card", "pen"]}
+messages = [
+    {"insert": {"type": "TX", "id": "t1", "vs": 1, "payload": first}},
+    {"insert": {"type": "TX", "id": "t2", "vs": 2, "payload": second}},
+]
+[row] = cedr.evaluate(query, messages).rows
+assert dict(row.payload) == {"card": "7", "last_item": "pen"}
+```
+
+- **A field** is NULL where the struct is NULL or has no such field. `x['name']` means the same as `x.name` and takes
+  any name: `x.card['first name']`. A double-quoted name works too: `x.card."first name"`.
+- **An element** has a number from 1, as in SQL; -1 is the last one, -2 the one before it. Beyond both ends it is
+  NULL, and so is the element NULL or 0. The number may be any INTEGER expression: `x.items[x.chosen]`. The literal 0
+  is an error.
+- **A name** is read from the left: in `a.card.no` the variable is `a`, its attribute `card`, the field `no`. Without
+  a variable, `card.no` is a field of the attribute `card` of the one event type that declares it. A variable called
+  `card` comes first; `card['no']` and `(card).no` always mean the attribute. An attribute whose own name has a dot is
+  written in double quotes: `a."card.no"`.
+- **Types** inside are unknown (ANY) unless the TYPE tells them: `TYPE TX (card STRUCT(no STRING, limit FLOAT), items
+  LIST(STRING))`. Then a field that does not exist and a comparison of the wrong types are errors before the query
+  runs. Event types that come from a Spark DataFrame know the types of struct fields, array elements and map values.
+- **A field of something else**, such as a number or a text, is an error where the type is known, and NULL where it is
+  not.
+- **Maps** are structs whose fields are not known in advance: `x.labels['env']`.
+- **As a key**: an equality between fields, `a.card.no = b.card.no`, is a key as one between attributes is: engines
+  look up candidates by it, and Spark splits the events by it. For that Spark must know the type of the field. An
+  equality between elements of lists is only a condition.
+
+In Python: `cedr.col("a.card.no")`, `cedr.col("a.items")[1]`, `cedr.col("a.card")["first name"]`.
+'''
 
 _OPERATORS: Final = (
     ("`OR`", "BOOLEAN", ""),
@@ -74,6 +122,8 @@ _OPERATORS: Final = (
     ("`%`", "numbers, times", "the sign of the dividend: `-7 % 3` is -1"),
     ("`DIV`", "numbers, times", "floor division: `-7 DIV 3` is -3; INTEGER, or DURATION for DURATION DIV INTEGER"),
     ("`-x`", "numbers, DURATION", ""),
+    ("`x.name` `x['name']`", "STRUCT", "NULL where there is no such field"),
+    ("`x[n]`", "LIST and INTEGER", "from 1, from the end with -1; NULL beyond the ends"),
     ("`CASE WHEN c THEN x … [ELSE y] END`", "branches of one type", "NULL without ELSE"),
     ("`CAST(x AS type)`", "see below", "NULL where it fails"),
 )
@@ -147,6 +197,7 @@ def reference_page() -> str:
         _TIMES,
         _table(("left", "operator", "right", "result"), _arithmetic_rows()),
         "### Casts\n\n" + _table(("to", "from", "note"), _cast_rows()),
+        _INSIDE,
         "## Functions\n\n" + _table(("form", "result", "meaning", "example"), map(_function_row, FUNCTIONS.values())),
         _NOTES,
         _AGGREGATES,

@@ -162,6 +162,24 @@ def _attribute(node: tree.Attribute, _ready: Ready) -> tuple[str, int]:
     return _of_variable(node.variable, node.name), _ATOM
 
 
+def _field(node: tree.Field, ready: Ready) -> tuple[str, int]:
+    """With a dot; behind a bare name in brackets, where a dot would make one name of the two."""
+    operand = _inside(node.operand, ready)
+    dotted = not isinstance(node.operand, tree.Name)
+    return f"{operand}.{quote_name(node.name)}" if dotted else f"{operand}[{quote_text(node.name)}]", _ATOM
+
+
+def _item(node: tree.Item, ready: Ready) -> tuple[str, int]:
+    index = ready[id(node.index)][0]
+    texts = isinstance(node.index, tree.Literal) and node.index.type is DataType.STRING
+    return f"{_inside(node.operand, ready)}[{f'({index})' if texts else index}]", _ATOM
+
+
+def _inside(node: Expression, ready: Ready) -> str:
+    """What a field or an element is taken from; the word in front of a dot is always a name."""
+    return f"({ready[id(node)][0]})" if isinstance(node, tree.Literal | tree.Case) else _at(_ATOM, node, ready)
+
+
 def _header(node: tree.Header, _ready: Ready) -> tuple[str, int]:
     return _of_variable(node.variable, node.field.value), _ATOM
 
@@ -241,6 +259,8 @@ _WRITERS: Final[Mapping[type[Expression], Callable[[Any, Ready], tuple[str, int]
     tree.Literal: _literal,
     tree.Name: _name,
     tree.Attribute: _attribute,
+    tree.Field: _field,
+    tree.Item: _item,
     tree.Header: _header,
     tree.Unary: _unary,
     tree.Binary: _binary,

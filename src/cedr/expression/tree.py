@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from cedr.errors import Span
 from cedr.model.event import Value
-from cedr.model.schema import DataType
+from cedr.model.schema import UNKNOWN_SHAPE, DataType, Shape
 
 E = TypeVar("E", bound="Expression")
 
@@ -60,6 +60,27 @@ class Attribute(Expression):
     variable: str
     name: str
     type: DataType = DataType.ANY
+    shape: Shape | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Field(Expression):
+    """``x.name`` or ``x['name']``: a field of a STRUCT, NULL where there is none."""
+
+    operand: Expression
+    name: str
+    type: DataType = DataType.ANY
+    shape: Shape | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Item(Expression):
+    """``x[n]``: an element of a LIST, the first is 1, the last is -1; NULL beyond the ends."""
+
+    operand: Expression
+    index: Expression
+    type: DataType = DataType.ANY
+    shape: Shape | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +244,64 @@ def _replaced(value: object, done: Mapping[int, Expression]) -> object:
 def variables(expression: Expression) -> frozenset[str]:
     """The variables that an expression names."""
     return frozenset(e.variable for e in walk(expression) if isinstance(e, Attribute | Header))
+
+
+Way = tuple[str, ...]
+"""The name of an attribute and of the fields on the way down into it: ``a.card.no`` is ("card", "no")."""
+
+
+def way_of(expression: Expression) -> tuple[str, Way] | None:
+    """The variable and the way of an attribute or of a field inside of one; None for any other expression."""
+    names: list[str] = []
+    while isinstance(expression, Field):
+        names.append(expression.name)
+        expression = expression.operand
+    return (expression.variable, (expression.name, *reversed(names))) if isinstance(expression, Attribute) else None
+
+
+def ways_in(expression: Expression) -> frozenset[Way]:
+    """The ways that an expression reads, each as far down as it goes."""
+    found, todo = set(), [expression]
+    while todo:
+        part = todo.pop()
+        way = way_of(part)
+        if way is None:
+            todo.extend(children(part))
+        else:
+            found.add(way[1])
+    return frozenset(found)
+
+
+def down(expression: Expression, names: Way) -> Expression:
+    """A field of a field … of an expression."""
+    for name in names:
+        shape = shape_of(expression).field(name) or UNKNOWN_SHAPE
+        expression = Field(expression, name, shape.type, shape if shape.nested else None, span=expression.span)
+    return expression
+
+
+def shape_of(expression: Expression) -> Shape:
+    """What is known of the inside of a value."""
+    if isinstance(expression, Attribute | Field | Item):
+        return expression.shape or Shape(expression.type)
+    return UNKNOWN_SHAPE
+
+
+def shaped(expression: Expression) -> Expression:
+    """The expression with the types of fields and elements, as far as they are declared."""
+    return transform(expression, _shaped)
+
+
+def _shaped(part: Expression) -> Expression | None:
+    if not isinstance(part, Field | Item):
+        return None
+    operand = shaped(part.operand)
+    inside = shape_of(operand)
+    shape = (inside.field(part.name) if isinstance(part, Field) else inside.item()) or UNKNOWN_SHAPE
+    known = shape if shape.nested else None
+    if isinstance(part, Field):
+        return replace(part, operand=operand, type=shape.type, shape=known)
+    return replace(part, operand=operand, index=shaped(part.index), type=shape.type, shape=known)
 
 
 def aggregates(expression: Expression) -> tuple[Aggregate, ...]:

@@ -4,7 +4,8 @@ Reading: R20, R23.  Works on resolved trees, from the leaves up and without recu
 with its place, what was expected and what came; what is wrong has the type ANY from there on, so that one mistake is
 one message.
 
-Codes: ``type-mismatch``, ``unknown-function``, ``wrong-arguments``, ``bad-pattern``, ``nested-aggregate``.
+Codes: ``type-mismatch``, ``unknown-attribute``, ``unknown-function``, ``wrong-arguments``, ``bad-pattern``,
+``nested-aggregate``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from cedr.expression import lattice, tree
 from cedr.expression.aggregate import AGGREGATES
 from cedr.expression.cast import SOURCES, castable
 from cedr.expression.functions import FUNCTIONS
-from cedr.expression.lattice import ANY, BOOLEAN, DATE, DURATION, INTEGER, NULL, STRING, TIMESTAMP
+from cedr.expression.lattice import ANY, BOOLEAN, DATE, DURATION, INTEGER, LIST, NULL, STRING, STRUCT, TIMESTAMP
 from cedr.expression.render import render
 from cedr.expression.signature import Function, common
 from cedr.expression.text import like_pattern
@@ -148,6 +149,41 @@ def _name(_inference: _Inference, _node: tree.Name) -> DataType:
 
 
 def _attribute(_: _Inference, node: tree.Attribute) -> DataType:
+    return node.type
+
+
+def _field(self: _Inference, node: tree.Field) -> DataType:
+    found = self.of(node.operand)
+    if found in lattice.UNKNOWN or (found is STRUCT and tree.shape_of(node.operand).field(node.name) is not None):
+        return node.type
+    if found is STRUCT:
+        return _no_field(self, node)
+    hint = "an element of a LIST is x[1], x[2] …" if found is LIST else "only a STRUCT has fields"
+    primary = f'{found} has no field "{node.name}"'
+    return self.fault(node, "type-mismatch", primary, _shown(node.operand, found), hint)
+
+
+def _no_field(self: _Inference, node: tree.Field) -> DataType:
+    fields = tree.shape_of(node.operand).fields or {}
+    close = difflib.get_close_matches(node.name, fields, n=1)
+    return self.fault(
+        node,
+        "unknown-attribute",
+        f'the STRUCT "{render(node.operand)}" has no field "{node.name}"',
+        f"it has: {', '.join(fields) or 'no fields'}",
+        f"did you mean {close[0]}?" if close else "declare the field in its TYPE, or use one that exists",
+    )
+
+
+def _item(self: _Inference, node: tree.Item) -> DataType:
+    found = self.of(node.operand)
+    if found not in lattice.UNKNOWN and found is not LIST:
+        hint = "a field of a STRUCT is x.name or x['name']" if found is STRUCT else "only a LIST has elements"
+        return self.fault(node, "type-mismatch", f"{found} has no elements", _shown(node.operand, found), hint)
+    self.expect(node.index, (INTEGER,), "the number of an element")
+    if isinstance(node.index, tree.Literal) and node.index.value == 0 and node.index.type is INTEGER:
+        hint = "the first element is [1], the last one is [-1]"
+        return self.fault(node.index, "wrong-arguments", "a LIST has no element 0", "elements count from 1", hint)
     return node.type
 
 
@@ -300,6 +336,8 @@ _RULES: Final[Mapping[type[Expression], Callable[[_Inference, Any], DataType]]] 
     tree.Literal: _literal,
     tree.Name: _name,
     tree.Attribute: _attribute,
+    tree.Field: _field,
+    tree.Item: _item,
     tree.Header: _header,
     tree.Unary: _unary,
     tree.Binary: _binary,

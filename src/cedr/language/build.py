@@ -16,6 +16,7 @@ from cedr.language.building import DEEPEST, Clause, clauses
 from cedr.language.tokens import Token
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
 from cedr.model.modes import JoinKind
+from cedr.model.schema import TYPE_NAMES, UNKNOWN_SHAPE, DataType, Shape
 from cedr.model.time import FOREVER
 
 _CHAINED = (syntax.JoinSource, syntax.UnionSource, syntax.ExceptSource)
@@ -43,8 +44,34 @@ class Builder(PatternBuilder):
         revisable = clauses(parts).get("revisable")
         return syntax.TypeDeclaration(name.value, attributes, revisable.value if revisable else 0, span=span)
 
-    def attribute(self, span: Span, name: Token, data_type: Clause) -> syntax.AttributeDeclaration:
-        return syntax.AttributeDeclaration(name.value, data_type.value, span=span)
+    def attribute(self, span: Span, name: Token, shape: Clause) -> syntax.AttributeDeclaration:
+        inside = shape.value if shape.value.nested else None
+        return syntax.AttributeDeclaration(name.value, shape.value.type, inside, span=span)
+
+    def plain_shape(self, span: Span, data_type: Clause) -> Clause:
+        return Clause("shape", Shape(data_type.value), span)
+
+    def struct_shape(self, span: Span, name: Token, *fields: syntax.AttributeDeclaration) -> Clause:
+        if not self._holds(name, DataType.STRUCT, "has fields", "STRUCT(no STRING, limit FLOAT)"):
+            return Clause("shape", UNKNOWN_SHAPE, span)
+        found: dict[str, Shape] = {}
+        for field in fields:
+            if field.name in found:
+                self.report("duplicate-name", f'field "{field.name}" is declared twice', field.span or span)
+            found[field.name] = field.shape or Shape(field.type)
+        return Clause("shape", Shape(DataType.STRUCT, found), span)
+
+    def list_shape(self, span: Span, name: Token, element: Clause) -> Clause:
+        if not self._holds(name, DataType.LIST, "has elements of a type", "LIST(STRING)"):
+            return Clause("shape", UNKNOWN_SHAPE, span)
+        return Clause("shape", Shape(DataType.LIST, element=element.value), span)
+
+    def _holds(self, name: Token, wanted: DataType, what: str, example: str) -> bool:
+        found = self.data_type(name.span, name).value
+        if found is not wanted and name.value.upper() in TYPE_NAMES:
+            primary = f"only {wanted} {what}, {found} does not"
+            self.report("wrong-arguments", primary, name.span, hint=f"write {example}")
+        return bool(found is wanted)
 
     def revisable_always(self, span: Span, *_: Token) -> Clause:
         return Clause("revisable", FOREVER, span)

@@ -23,8 +23,10 @@ from cedr.expression.tree import (
     Case,
     Cast,
     Expression,
+    Field,
     In,
     IsNull,
+    Item,
     Like,
     Literal,
     Name,
@@ -216,8 +218,27 @@ class ExpressionBuilder(Building):
         inside = [expression for branch in branches for expression in branch]
         return self._made(Case(branches, default, span=span), *inside, *([default] if default else []))
 
-    def name(self, span: Span, *parts: Token) -> Expression:
-        return self._made(Name(tuple(part.value for part in parts), span=span))
+    # -- names, and what is inside of values ------------------------------------------------------------------------
+
+    def name(self, span: Span, name: Token) -> Expression:
+        return self._made(Name((name.value,), span=span))
+
+    def field(self, span: Span, operand: Expression, name: Token) -> Expression:
+        """``x.y`` is one name with two parts, unless x is a value: in parentheses or with an index."""
+        if not isinstance(operand, Name) or operand.span is None or operand.span.text.startswith("("):
+            return self._made(Field(operand, name.value, span=span), operand)
+        parts = (*operand.parts, name.value)
+        if len(parts) > DEEPEST:
+            self._too_deep(span)
+            return operand
+        found = Name(parts, span=span)
+        self.depths[id(found)] = len(parts)
+        return found
+
+    def item(self, span: Span, operand: Expression, index: Expression) -> Expression:
+        if isinstance(index, Literal) and isinstance(index.value, str) and _is_plain(index.span):
+            return self._made(Field(operand, index.value, span=span), operand)
+        return self._made(Item(operand, index, span=span), operand, index)
 
     def data_type(self, span: Span, name: Token, *_: Token) -> Clause:
         found = TYPE_NAMES.get(name.value.upper())
@@ -332,6 +353,6 @@ def _over(left: Expression, right: Expression) -> Span:
     return Span(left.span.source, left.span.start, right.span.end)
 
 
-def _is_plain(span: Span) -> bool:
+def _is_plain(span: Span | None) -> bool:
     """Whether a literal stands there as it is: not in parentheses, not already negative."""
-    return span.source.text[span.start] not in "(-"
+    return span is not None and span.source.text[span.start] not in "(-"

@@ -13,7 +13,7 @@ from cedr.errors import Span
 from cedr.expression.tree import TRUE, Expression, Literal
 from cedr.language import syntax
 from cedr.language.build_expression import ExpressionBuilder
-from cedr.language.building import Clause, clauses, last_character
+from cedr.language.building import DEEPEST, Clause, clauses, last_character
 from cedr.language.tokens import Token
 from cedr.model.modes import Consumption, KeyMode, Selection, Valid
 from cedr.model.time import FOREVER
@@ -292,17 +292,23 @@ class PatternBuilder(ExpressionBuilder):
     def bare(self, span: Span, expression: Expression) -> syntax.Predicate:
         return syntax.Predicate(expression, span=span)
 
-    def correlation_key(self, span: Span, attribute: Token, mode: Clause) -> syntax.CorrelationKey:
-        return syntax.CorrelationKey(attribute.value, mode.value, span=span)
+    def way(self, span: Span, *names: Token) -> Clause:
+        if len(names) > DEEPEST:
+            self._too_deep(span)
+        return Clause("way", tuple(name.value for name in names[:DEEPEST]), span)
+
+    def correlation_key(self, span: Span, way: Clause, mode: Clause) -> syntax.CorrelationKey:
+        return syntax.CorrelationKey(way.value[0], mode.value, way.value[1:], span=span)
 
     def key_mode(self, span: Span, token: Token) -> Clause:
         return Clause("key_mode", KeyMode(token.word), span)
 
-    def attribute_equals(self, span: Span, attribute: Token, value: Expression) -> syntax.AttributeEquals:
+    def attribute_equals(self, span: Span, way: Clause, value: Expression) -> syntax.AttributeEquals:
+        attribute, *fields = way.value
         if isinstance(value, Literal):
-            return syntax.AttributeEquals(attribute.value, value, span=span)
+            return syntax.AttributeEquals(attribute, value, tuple(fields), span=span)
         self.report("invalid-literal", "only a number or a duration can be negative", value.span or span)
-        return syntax.AttributeEquals(attribute.value, TRUE, span=span)
+        return syntax.AttributeEquals(attribute, TRUE, tuple(fields), span=span)
 
 
 def _integer(literal: Literal) -> int:

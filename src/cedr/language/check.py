@@ -28,7 +28,7 @@ from cedr.language.syntax import (
     TypeDeclaration,
     TypeReference,
 )
-from cedr.model.schema import Catalog, DataType, EventType
+from cedr.model.schema import Catalog, DataType, EventType, Shape
 from cedr.model.time import format_time
 
 
@@ -113,6 +113,7 @@ class _FileCheck:
 
     def _event_type(self, declaration: TypeDeclaration) -> EventType:
         attributes: dict[str, DataType] = {}
+        shapes: dict[str, Shape] = {}
         for attribute in declaration.attributes:
             if attribute.name in attributes:
                 self.problems.error(
@@ -122,7 +123,9 @@ class _FileCheck:
                     hint="remove or rename one of them",
                 )
             attributes[attribute.name] = attribute.type
-        return EventType(declaration.name, attributes, declaration.revisable)
+            if attribute.shape is not None:
+                shapes[attribute.name] = attribute.shape
+        return EventType(declaration.name, attributes, declaration.revisable, shapes=shapes)
 
     def _in_order_of_use(self) -> list[str]:
         """The queries, each after those that it names.  Reading: R32.  Complains of circles."""

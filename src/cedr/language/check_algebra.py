@@ -19,6 +19,8 @@ from cedr.expression.tree import (
     Name,
     aggregates,
     children,
+    down,
+    shaped,
     transform,
 )
 from cedr.expression.typing import infer, infer_predicate
@@ -183,7 +185,7 @@ class _GroupNames:
         self.expressions = [item.expression for item in groups]
 
     def resolve(self, expression: Expression) -> Expression:
-        resolved = transform(expression, self._part)
+        resolved = shaped(transform(expression, self._part))
         if self.grouped:
             self._complain(resolved)
         return resolved
@@ -192,8 +194,9 @@ class _GroupNames:
         if isinstance(part, Aggregate):
             return replace(part, arguments=tuple(self.scope.resolve(argument) for argument in part.arguments))
         if isinstance(part, Name):
-            key = self.by_name.get(part.parts[0]) if len(part.parts) == 1 else None
-            return replace(key, span=part.span) if key is not None else self.scope.lookup(part)
+            inside = len(part.parts) > 1 and part.parts[0] in self.scope.variables
+            key = None if inside else self.by_name.get(part.parts[0])
+            return self.scope.lookup(part) if key is None else down(replace(key, span=part.span), part.parts[1:])
         return None
 
     def _complain(self, expression: Expression) -> None:

@@ -18,11 +18,12 @@ from cedr.expression.tree import (
     HeaderField,
     Name,
     aggregates,
+    down,
     transform,
     variables,
     walk,
 )
-from cedr.expression.typing import infer_predicate
+from cedr.expression.typing import infer, infer_predicate
 from cedr.language.check_operators import OperatorCheck
 from cedr.language.check_where import Placement
 from cedr.language.environment import Environment
@@ -106,7 +107,12 @@ class PatternCheck:
             for place in inside
             for field, of in types[place.path].attributes.items()
         }
-        return EventType(name, attributes, open=any(types[place.path].open for place in inside))
+        shapes = {
+            f"{place.parameter.variable}_{field}": shape
+            for place in inside
+            for field, shape in types[place.path].shapes.items()
+        }
+        return EventType(name, attributes, open=any(types[place.path].open for place in inside), shapes=shapes)
 
     def _bound_twice(self, place: Place, first: Variable) -> None:
         self.problems.error(
@@ -139,16 +145,18 @@ class PatternCheck:
         placement.check(variables(expression), conjunct.span)
         return replace(conjunct, expression=expression)
 
-    def _every_leaf(self, conjunct: CorrelationKey | AttributeEquals) -> list[Attribute]:
+    def _every_leaf(self, conjunct: CorrelationKey | AttributeEquals) -> list[Expression]:
         """The attribute of every leaf, negated ones included; complains of each that lacks it.  Reading: R22."""
-        found: list[Attribute] = []
+        found: list[Expression] = []
         lacking: set[str] = set()
         for variable in self.all:
             if not variable.leaf:
                 continue
             of = variable.type.attribute(conjunct.attribute)
             if of is not None:
-                found.append(Attribute(variable.name, conjunct.attribute, of, span=conjunct.span))
+                shape = variable.type.shapes.get(conjunct.attribute)
+                whole = Attribute(variable.name, conjunct.attribute, of, shape, span=conjunct.span)
+                found.append(down(whole, conjunct.fields))
             elif variable.type.name not in lacking:
                 lacking.add(variable.type.name)
                 unknown_attribute(self.problems, conjunct.attribute, conjunct.span, variable)
@@ -156,6 +164,8 @@ class PatternCheck:
 
     def _correlation_key(self, key: CorrelationKey) -> None:
         attributes = self._every_leaf(key)
+        if len(attributes) == 1:
+            infer(attributes[0], self.problems.report)
         for other in attributes[1:]:
             before = len(self.problems.errors)
             infer_predicate(Binary("=", attributes[0], other, span=key.span), self.problems.report)
@@ -188,14 +198,14 @@ class PatternCheck:
 
     def _for_each(self, argument: Expression, scope: Scope) -> list[Expression]:
         """An argument for each contributor that has all its bare names; as it is where it has none."""
-        bare = [part for part in walk(argument) if isinstance(part, Name) and len(part.parts) == 1]
+        bare = [part for part in walk(argument) if isinstance(part, Name) and _is_bare(part, scope)]
         if not bare:
             return [scope.resolve(argument)]
         having = [v for v in self.contributors if all(v.find(name.parts[0], name.span) for name in bare)]
         declared = [v for v in having if all(_declares(v, name.parts[0]) for name in bare)] or having
         if not declared:
             return [scope.resolve(argument)]  # which complains
-        return [scope.resolve(_qualified(argument, variable)) for variable in declared]
+        return [scope.resolve(_qualified(argument, variable, scope)) for variable in declared]
 
 
 _AGGREGATE_HINT = "aggregates over contributors stand in OUTPUT; aggregates over time need FROM … GROUP BY … HAVING"
@@ -205,11 +215,15 @@ def _declares(variable: Variable, name: str) -> bool:
     return name in variable.type.attributes or (not variable.type.open and name.upper() in HEADERS)
 
 
-def _qualified(expression: Expression, variable: Variable) -> Expression:
+def _is_bare(name: Name, scope: Scope) -> bool:
+    return len(name.parts) == 1 or scope.is_bare(name.parts[0])
+
+
+def _qualified(expression: Expression, variable: Variable, scope: Scope) -> Expression:
     """Bare names as names of one variable."""
 
     def qualify(part: Expression) -> Expression | None:
-        if isinstance(part, Name) and len(part.parts) == 1:
+        if isinstance(part, Name) and _is_bare(part, scope):
             return replace(part, parts=(variable.name, *part.parts))
         return None
 
@@ -221,7 +235,7 @@ class _OutputScope(Scope):
 
     def lookup(self, name: Name) -> Expression:
         variable = self.variables.get(name.parts[0])
-        if len(name.parts) == 2 and variable is not None and variable.negated:
+        if len(name.parts) > 1 and variable is not None and variable.negated:
             self._negated(name, variable)
             return Attribute(variable.name, name.parts[1], DataType.ANY, span=name.span)
         return super().lookup(name)

@@ -16,6 +16,7 @@ from typing import Any
 from cedr.language.build import Builder
 from cedr.language.tables import Tables, tables
 from cedr.language.tokens import QUOTED, SIGN, WORD, Token
+from cedr.model.schema import TYPE_NAMES
 
 _BEFORE_PARENTHESIS = frozenset(
     ["SEQUENCE", "ALL", "ANY", "ATLEAST", "ATMOST", "UNLESS", "CANCEL-WHEN", "CAST", "EXTRACT", "CORRELATIONKEY"]
@@ -221,6 +222,10 @@ def begins(tokens: Sequence[Token], position: int) -> bool:
     name, then = _following(tokens, position), _following(tokens, position + 1)
     if name is None or then is None or name.kind not in (WORD, QUOTED):
         return False
+    if name.kind == WORD and name.word in _CLAUSES:
+        return False  # a variable called type: FROM A AS type WHERE (…)
+    if position and tokens[position - 1].word in ("(", ",") and name.word in TYPE_NAMES:
+        return False  # an attribute called type: TYPE A (type STRUCT(x INTEGER))
     return then.word in (("WHEN", "FROM") if tokens[position].word == "EVENT" else ("(",))
 
 

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from cedr.errors import Span
-from cedr.expression.tree import Aggregate, Attribute, Call, Expression, Header
+from cedr.expression.tree import Aggregate, Attribute, Call, Expression, Field, Header, shape_of
 from cedr.expression.typing import infer
 from cedr.language.problems import Problems
 from cedr.language.scope import Variable
 from cedr.language.syntax import OutputItem
-from cedr.model.schema import DataType, EventType
+from cedr.model.schema import DataType, EventType, Shape
 
 
 def named(items: Sequence[OutputItem]) -> tuple[OutputItem, ...]:
@@ -28,7 +28,7 @@ def named(items: Sequence[OutputItem]) -> tuple[OutputItem, ...]:
 def name_of(expression: Expression) -> str | None:
     """The name that an expression suggests."""
     match expression:
-        case Attribute():
+        case Attribute() | Field():
             return expression.name
         case Header():
             return expression.field.value
@@ -41,7 +41,9 @@ def all_fields(variables: Iterable[Variable], *, prefixed: bool, span: Span | No
     """Every known field of some variables, under its own name or as ``variable_field``."""
     return tuple(
         OutputItem(
-            Attribute(variable.name, name, of, span=span), f"{variable.name}_{name}" if prefixed else name, span=span
+            Attribute(variable.name, name, of, variable.type.shapes.get(name), span=span),
+            f"{variable.name}_{name}" if prefixed else name,
+            span=span,
         )
         for variable in variables
         for name, of in variable.type.attributes.items()
@@ -51,6 +53,7 @@ def all_fields(variables: Iterable[Variable], *, prefixed: bool, span: Span | No
 def output_type(name: str, items: Sequence[OutputItem], problems: Problems, *, sound: bool = True) -> EventType:
     """The event type that the items make; complains of names that come twice.  What is not ``sound`` stays open."""
     attributes: dict[str, DataType] = {}
+    shapes: dict[str, Shape] = {}
     first: dict[str, Span | None] = {}
     for item in items:
         assert item.name is not None
@@ -64,5 +67,7 @@ def output_type(name: str, items: Sequence[OutputItem], problems: Problems, *, s
                 related=((first[item.name], "the first one"),) if first[item.name] != item.span else (),
             )
         attributes[item.name] = of
+        if shape_of(item.expression).nested:
+            shapes[item.name] = shape_of(item.expression)
         first.setdefault(item.name, item.span)
-    return EventType(name, attributes, open=not sound)
+    return EventType(name, attributes, open=not sound, shapes=shapes)

@@ -15,6 +15,7 @@ from cedr.language import syntax
 from cedr.language.patterns import operands, operator_name
 from cedr.language.syntax import (
     AlgebraBody,
+    AttributeDeclaration,
     AttributeEquals,
     Conjunct,
     CorrelationKey,
@@ -33,6 +34,7 @@ from cedr.language.syntax import (
     TypeReference,
     Window,
 )
+from cedr.model.schema import Shape
 from cedr.model.time import FOREVER, Time, format_duration, format_timestamp
 
 _WIDTH = 100
@@ -56,12 +58,19 @@ def render(tree: File | Statement) -> str:
 
 
 def _type(declaration: TypeDeclaration) -> str:
-    attributes = [f"{quote_name(attribute.name)} {attribute.type}" for attribute in declaration.attributes]
+    attributes = [f"{quote_name(attribute.name)} {_shape(attribute)}" for attribute in declaration.attributes]
     text = f"TYPE {quote_name(declaration.name)} ({_listed(attributes, 2)})"
     if declaration.revisable == 0:
         return text
     until = "" if declaration.revisable == FOREVER else f" FOR {format_duration(declaration.revisable)}"
     return f"{text} REVISABLE{until}"
+
+
+def _shape(declared: AttributeDeclaration | Shape) -> str:
+    shape = declared if isinstance(declared, Shape) else declared.shape or Shape(declared.type)
+    if shape.fields is not None:
+        return f"{shape.type}({', '.join(f'{quote_name(n)} {_shape(s)}' for n, s in shape.fields.items())})"
+    return f"{shape.type}" if shape.element is None else f"{shape.type}({_shape(shape.element)})"
 
 
 def _query(query: Query) -> Iterator[str]:
@@ -146,9 +155,9 @@ def render_conjunct(conjunct: Conjunct) -> str:
     """A conjunct of WHERE as text.  An AND without braces would be two conjuncts, an OR needs parentheses."""
     match conjunct:
         case CorrelationKey():
-            return f"CorrelationKey({quote_name(conjunct.attribute)}, {conjunct.mode.value})"
+            return f"CorrelationKey({'.'.join(map(quote_name, conjunct.way))}, {conjunct.mode.value})"
         case AttributeEquals():
-            return f"[{quote_name(conjunct.attribute)} EQUAL {render_expression(conjunct.value)}]"
+            return f"[{'.'.join(map(quote_name, conjunct.way))} EQUAL {render_expression(conjunct.value)}]"
     text = render_expression(conjunct.expression)
     top = conjunct.expression.operator if isinstance(conjunct.expression, Binary) else ""
     if conjunct.braces or top == "AND":

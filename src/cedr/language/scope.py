@@ -1,7 +1,8 @@
 """Variables in scope, and what a name in an expression stands for.
 
 Reading: R20.  ``x.attr`` is a payload attribute of that exact name, else a header field in any case (ID, Vs, Ve, Os,
-Oe, Rt).  A bare ``attr`` is that attribute of the one variable that has it.
+Oe, Rt).  A bare ``attr`` is that attribute of the one variable that has it.  Further names lead down into a STRUCT:
+``x.card.no``, or ``card.no`` where no variable is called card.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from cedr.errors import Span
-from cedr.expression.tree import Attribute, Expression, Header, HeaderField, Name, transform
+from cedr.expression.tree import Attribute, Expression, Header, HeaderField, Name, down, shaped, transform
 from cedr.language.building import listed
 from cedr.language.problems import Problems, close, listing
 from cedr.model.schema import DataType, EventType
@@ -37,7 +38,7 @@ class Variable:
             return Header(self.name, HEADERS[name.upper()], span=span)
         if found is None and self.type.open:
             found = DataType.ANY
-        return None if found is None else Attribute(self.name, name, found, span=span)
+        return None if found is None else Attribute(self.name, name, found, self.type.shapes.get(name), span=span)
 
     def __str__(self) -> str:
         return self.name if self.name == self.shown else f"{self.name} ({self.shown})"
@@ -53,28 +54,28 @@ class Scope:
 
     def resolve(self, expression: Expression) -> Expression:
         """The expression with every name replaced by what it stands for."""
-        return transform(expression, lambda part: self.lookup(part) if isinstance(part, Name) else None)
+        return shaped(transform(expression, lambda part: self.lookup(part) if isinstance(part, Name) else None))
 
     def lookup(self, name: Name) -> Expression:
         """What one name stands for; after a complaint, an attribute of unknown type."""
         if len(name.parts) == 1:
             return self._bare(name)
         variable = self.variables.get(name.parts[0])
-        if variable is None:
-            self._unbound(name)
-        elif len(name.parts) > 2:
-            self.problems.error(
-                "unknown-attribute",
-                f'"{".".join(name.parts)}" asks for a part of an attribute',
-                name.span,
-                hint=f"only whole attributes can be named: {'.'.join(name.parts[:2])}",
-            )
-        else:
+        if variable is not None:
             found = variable.find(name.parts[1], name.span)
             if found is not None:
-                return found
+                return down(found, name.parts[2:])
             self._unknown_attribute(name, variable)
-        return Attribute(name.parts[0], name.parts[-1], span=name.span)
+        elif self.is_bare(name.parts[0]):
+            return down(self._bare(name), name.parts[1:])
+        else:
+            self._unbound(name)
+        return Attribute(name.parts[0], name.parts[1], span=name.span)
+
+    def is_bare(self, first: str) -> bool:
+        """Whether the first of several names is an attribute: some variable declares it, and none is called so."""
+        declared = (v for v in self.bare_candidates(first) if first in v.type.attributes)
+        return first not in self.variables and any(declared)
 
     def bare_candidates(self, attribute: str) -> list[Variable]:
         """The variables that a bare attribute may belong to: those that declare it, else those that may have any."""
@@ -111,6 +112,9 @@ class Scope:
         else:
             existing = list(self.variables)
             other = f", or use {listed(existing)}" if 0 < len(existing) <= _FEW else ""
+            undeclared = [v.name for v in self.variables.values() if v.leaf and v.type.open]
+            if undeclared:
+                other += f'; the field of an attribute "{wanted}" is {undeclared[0]}.{".".join(name.parts)}'
             hint = f"name a {'contributor' if self.clause == 'WHEN' else 'source'} with AS {wanted}{other}"
         self.problems.error(
             "unbound-variable",

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from cedr.errors import Span
-from cedr.expression.tree import Expression, Literal
+from cedr.expression.tree import Expression, Literal, Way
 from cedr.model.level import ConsistencyLevel
 from cedr.model.modes import Consumption, JoinKind, KeyMode, Selection, Valid
-from cedr.model.schema import DataType
+from cedr.model.schema import DataType, Shape
 from cedr.model.time import Time
 
 
@@ -134,18 +134,30 @@ class Predicate(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class CorrelationKey(Syntax):
-    """``CorrelationKey(attribute, EQUAL|UNIQUE)``."""
+    """``CorrelationKey(attribute, EQUAL|UNIQUE)``; ``fields`` lead from the attribute down into a STRUCT."""
 
     attribute: str
     mode: KeyMode
+    fields: tuple[str, ...] = ()
+
+    @property
+    def way(self) -> Way:
+        """The attribute and the fields."""
+        return (self.attribute, *self.fields)
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeEquals(Syntax):
-    """``[attribute EQUAL literal]``."""
+    """``[attribute EQUAL literal]``; ``fields`` lead from the attribute down into a STRUCT."""
 
     attribute: str
     value: Literal
+    fields: tuple[str, ...] = ()
+
+    @property
+    def way(self) -> Way:
+        """The attribute and the fields."""
+        return (self.attribute, *self.fields)
 
 
 Conjunct = Predicate | CorrelationKey | AttributeEquals
@@ -307,10 +319,11 @@ class AlgebraBody(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class AttributeDeclaration(Syntax):
-    """``attribute datatype`` in TYPE."""
+    """``attribute datatype`` in TYPE; ``shape`` is what the declaration says of the inside of a STRUCT or LIST."""
 
     name: str
     type: DataType
+    shape: Shape | None = None
 
 
 @dataclass(frozen=True, slots=True)

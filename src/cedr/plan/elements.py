@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from cedr.expression.tree import Attribute, Call, Expression, variables
+from cedr.expression.tree import Call, Expression, Way, down, variables, way_of
 from cedr.model.schema import EventType
 from cedr.plan.logical import (
     CancelWhen,
@@ -34,8 +34,8 @@ from cedr.plan.shape import ROW, certain, possible, signed_inputs
 Path = tuple[int, ...]
 """The numbers of the inputs on the way from the top of a plan to a node."""
 
-Element = tuple[Path, str]
-"""An attribute of a leaf."""
+Element = tuple[Path, Way]
+"""An attribute of a leaf, or a field inside of one."""
 
 NOWHERE: frozenset[Element] = frozenset()
 """What is computed, or not there at all, comes from no leaf."""
@@ -84,47 +84,47 @@ class Part:
     def _leaves(self) -> tuple[PlacedLeaf, ...]:
         return tuple(_leaves_of(self, "", negated=False))
 
-    def resolve_row(self, name: str) -> frozenset[Element]:
-        """The elements of an attribute by which whole rows are compared: of the row, or of the one event it binds."""
+    def resolve_row(self, way: Way) -> frozenset[Element]:
+        """The elements of an attribute or field by which rows are compared: of the row, or of the event it binds."""
         bound = sorted(possible(self.node)) or [ROW]
-        return self.resolve(bound[0], name) if len(bound) == 1 else NOWHERE
+        return self.resolve(bound[0], way) if len(bound) == 1 else NOWHERE
 
-    def resolve(self, variable: str, name: str) -> frozenset[Element]:
-        """The elements that an attribute of a variable stands for; none where it is computed."""
+    def resolve(self, variable: str, way: Way) -> frozenset[Element]:
+        """The elements that an attribute of a variable, or a field of it, stands for; none where it is computed."""
         node = self.node
         match node:
             case Source():
-                return frozenset({(self.path, name)}) if variable == ROW else NOWHERE
+                return frozenset({(self.path, way)}) if variable == ROW else NOWHERE
             case Rename():
-                return self.inputs[0].resolve(ROW if variable == node.variable else variable, name)
+                return self.inputs[0].resolve(ROW if variable == node.variable else variable, way)
             case Project():
-                return (
-                    self._computed(name, {c.name: c.expression for c in node.columns}) if variable == ROW else NOWHERE
-                )
+                return self._computed(way, {c.name: c.expression for c in node.columns}) if variable == ROW else NOWHERE
             case GroupBy():
-                return self._computed(name, {c.name: c.expression for c in node.keys}) if variable == ROW else NOWHERE
+                return self._computed(way, {c.name: c.expression for c in node.keys}) if variable == ROW else NOWHERE
             case Union():
-                sides = [part.resolve(variable, name) for part in self.inputs]
+                sides = [part.resolve(variable, way) for part in self.inputs]
                 return sides[0] | sides[1] if all(sides) else NOWHERE
             case Pattern() | Join():
-                return self._of_operand(variable, name)
+                return self._of_operand(variable, way)
             case _:
-                return self.inputs[0].resolve(variable, name)
+                return self.inputs[0].resolve(variable, way)
 
-    def _computed(self, name: str, columns: dict[str, Expression]) -> frozenset[Element]:
-        return value_elements(self.inputs[0], columns[name]) if name in columns else NOWHERE
+    def _computed(self, way: Way, columns: dict[str, Expression]) -> frozenset[Element]:
+        name, *fields = way
+        return value_elements(self.inputs[0], down(columns[name], tuple(fields))) if name in columns else NOWHERE
 
-    def _of_operand(self, variable: str, name: str) -> frozenset[Element]:
+    def _of_operand(self, variable: str, way: Way) -> frozenset[Element]:
         if variable == ROW:
             index = {Unless: 0, UnlessNth: 0, CancelWhen: 0, Not: 1}.get(type(self.node))
-            return NOWHERE if index is None else self.inputs[index].resolve(ROW, name)
+            return NOWHERE if index is None else self.inputs[index].resolve(ROW, way)
         operands = (part for part in self.inputs if variable in possible(part.node))
-        return next((part.resolve(variable, name) for part in operands), NOWHERE)
+        return next((part.resolve(variable, way) for part in operands), NOWHERE)
 
 
 def elements_of(part: Part, expression: Expression) -> frozenset[Element]:
-    """The elements of an expression that is an attribute; none where it is computed."""
-    return part.resolve(expression.variable, expression.name) if isinstance(expression, Attribute) else NOWHERE
+    """The elements of an expression that is an attribute or a field inside of one; none where it is computed."""
+    found = way_of(expression)
+    return NOWHERE if found is None else part.resolve(*found)
 
 
 def value_elements(part: Part, expression: Expression) -> frozenset[Element]:
@@ -134,13 +134,14 @@ def value_elements(part: Part, expression: Expression) -> frozenset[Element]:
     variables that may be bound is the value on which the contributors of a row agree (R22).
     """
     bound = certain(part.node) | {ROW}
-    if isinstance(expression, Attribute):
-        return elements_of(part, expression) if expression.variable in bound else NOWHERE
+    found = way_of(expression)
+    if found is not None:
+        return elements_of(part, expression) if found[0] in bound else NOWHERE
     if isinstance(expression, Call) and expression.function == "COALESCE":
         named = variables(expression)
-        found = [elements_of(part, argument) for argument in expression.arguments]
+        sides = [elements_of(part, argument) for argument in expression.arguments]
         positive = {leaf.variable for leaf in part.leaves() if not leaf.negated}
-        return NOWHERE.union(*found) if all(found) and (named & bound or positive <= named) else NOWHERE
+        return NOWHERE.union(*sides) if all(sides) and (named & bound or positive <= named) else NOWHERE
     return NOWHERE
 
 

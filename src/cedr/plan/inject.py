@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations
 
-from cedr.expression.tree import Attribute, Binary, Call, Expression, Literal, variables
+from cedr.expression.tree import Attribute, Binary, Call, Expression, Literal, Way, down, variables
 from cedr.model.modes import KeyMode
 from cedr.plan import logical
 from cedr.plan.logical import Node
@@ -52,7 +52,7 @@ def inject_all(node: Node, predicates: Iterable[Expression]) -> Node:
     return node
 
 
-def key_conjuncts(node: Node, attribute: str, mode: KeyMode) -> Iterator[Expression]:
+def key_conjuncts(node: Node, way: Way, mode: KeyMode) -> Iterator[Expression]:
     """What ``CorrelationKey(attribute, mode)`` says, as predicates.  Reading: R22.
 
     EQUAL: all contributors, negated ones included, agree.  UNIQUE: positive contributors pairwise differ, and a negated
@@ -61,7 +61,7 @@ def key_conjuncts(node: Node, attribute: str, mode: KeyMode) -> Iterator[Express
     operator = "=" if mode is KeyMode.EQUAL else "<>"
     for left, right in combinations(list(leaves(node)), 2):
         if _comparable(left, right) and (mode is KeyMode.EQUAL or not (left.negations and right.negations)):
-            yield Binary(operator, _attribute(left, attribute), _attribute(right, attribute))
+            yield Binary(operator, _attribute(left, way), _attribute(right, way))
 
 
 def _comparable(left: Leaf, right: Leaf) -> bool:
@@ -74,18 +74,19 @@ def _comparable(left: Leaf, right: Leaf) -> bool:
     return not between or (len(between) == 1 and between[0] in outer.within)
 
 
-def equals_conjuncts(node: Node, attribute: str, value: Literal) -> Iterator[Expression]:
+def equals_conjuncts(node: Node, way: Way, value: Literal) -> Iterator[Expression]:
     """``[attribute EQUAL value]``: every contributor, negated ones included, has it.  Reading: R22."""
-    return (Binary("=", _attribute(leaf, attribute), value) for leaf in leaves(node))
+    return (Binary("=", _attribute(leaf, way), value) for leaf in leaves(node))
 
 
-def _attribute(leaf: Leaf, name: str) -> Attribute:
+def _attribute(leaf: Leaf, way: Way) -> Expression:
+    name, *fields = way
     found = leaf.source.type.attribute(name)
     assert found is not None
-    return Attribute(leaf.variable, name, found)
+    return down(Attribute(leaf.variable, name, found, leaf.source.type.shapes.get(name)), tuple(fields))
 
 
-def with_keys(node: Node, attributes: tuple[str, ...]) -> Node:
+def with_keys(node: Node, attributes: tuple[Way, ...]) -> Node:
     """Gives DISJOINT (R27) and ATMOST (R22) the query's CorrelationKey(…, EQUAL) attributes to act by."""
     if not attributes:
         return node
@@ -99,7 +100,7 @@ def with_keys(node: Node, attributes: tuple[str, ...]) -> Node:
     return node
 
 
-def _key_of(node: Node, attribute: str) -> Expression:
+def _key_of(node: Node, attribute: Way) -> Expression:
     """The value on which the contributors of a row agree: that of any which is bound."""
     parts = tuple(_attribute(leaf, attribute) for leaf in positive_leaves(node))
     return parts[0] if len(parts) == 1 else Call("COALESCE", parts)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
+from cedr.expression.tree import Way
 from cedr.model.modes import Selection
 from cedr.plan.elements import Element, Part, Path, value_elements
 from cedr.plan.logical import (
@@ -46,8 +47,8 @@ from cedr.plan.logical import (
 from cedr.plan.schema import attributes_of
 from cedr.plan.shape import certain
 
-Chosen = Mapping[Path, str]
-"""The attribute chosen for each leaf, by the leaf's path."""
+Chosen = Mapping[Path, Way]
+"""The attribute chosen for each leaf, or a field inside of one, by the leaf's path."""
 
 EACH_BY_ITSELF = (Source, Query, Rename, Select, Project, SetValid, AlterLifetime, Union, Slice)
 """Operators in which each row depends on one row of the input."""
@@ -150,8 +151,8 @@ class Acts:
     reason: str
 
 
-def acts_by(part: Part, names: Iterable[str] = ()) -> Iterator[Acts]:
-    """By what an operator counts, groups, compares or consumes.  ``names``: more attributes that rows may have."""
+def acts_by(part: Part, ways: Iterable[Way] = ()) -> Iterator[Acts]:
+    """By what an operator counts, groups, compares or consumes.  ``ways``: more attributes that rows may have."""
     node = part.node
     if isinstance(node, AtMost | SlidingCount):
         columns = zip(*node.keys, strict=True)
@@ -167,8 +168,8 @@ def acts_by(part: Part, names: Iterable[str] = ()) -> Iterator[Acts]:
         fenced = [(value_elements(part, key),) for key in node.disjoint.keys]
         yield Acts(tuple(fenced), "DISJOINT acts by another key")
     if isinstance(node, Distinct | Coalesce | Difference):
-        shared = dict.fromkeys((*attributes_of(node), *sorted(names)))
-        compared = [tuple(p.resolve_row(name) for p in part.inputs) for name in shared]
+        shared = dict.fromkeys((*((name,) for name in attributes_of(node)), *sorted(ways)))
+        compared = [tuple(p.resolve_row(way) for p in part.inputs) for way in shared]
         yield Acts(tuple(compared), f"{type(node).__name__.upper()} compares rows in which the key is not left")
 
 
@@ -184,7 +185,7 @@ def _across_attributes(part: Part, chosen: Chosen) -> str | None:
     consumes = any(p.consume for p in parameters(part.node))
     if not consumes and not isinstance(part.node, All | AtLeast):
         return None
-    used: dict[str, set[str]] = defaultdict(set)
+    used: dict[str, set[Way]] = defaultdict(set)
     for leaf in part.leaves():
         used[leaf.type.name].add(chosen[leaf.path])
     several = [name for name, attributes in used.items() if len(attributes) > 1]

@@ -3,11 +3,12 @@
 Paper: Section 3.1 (correlation keys, "equality comparisons on a common attribute across multiple contributors are
 typical").  Readings: R21, R22, R25 to R27, R29, R30.
 
-An *element* is an attribute of a leaf: of an event type where the plan takes it in.  Equalities between attributes put
-elements into classes.  A class is a key for an operator iff every leaf below it, positive and negated, has an attribute
-in it, and no two events with different values can ever meet: neither in one instance, nor as a cancelled and a
-cancelling one, nor in a choice, a count, a group or a comparison of payloads.  Where some variables may be unbound an
-equality that names them does not constrain (R21), so links must hold whatever is bound.
+An *element* is an attribute of a leaf (of an event type where the plan takes it in), or a field inside of one.
+Equalities between attributes put elements into classes.  A class is a key for an operator iff every leaf below it,
+positive and negated, has an attribute in it, and no two events with different values can ever meet: neither in one
+instance, nor as a cancelled and a cancelling one, nor in a choice, a count, a group or a comparison of payloads.  Where
+some variables may be unbound an equality that names them does not constrain (R21), so links must hold whatever is
+bound.
 
 What is split are beliefs, not rows: an event whose key changes with a modification belongs to the parts of all its
 versions, and each of these is believed there when it would be in the whole (R9), not as if it were the first.
@@ -21,7 +22,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cedr.expression.tree import Attribute, Binary, Expression, conjuncts, variables
+from cedr.expression.tree import Attribute, Binary, Expression, Field, Way, conjuncts, variables
 from cedr.model.schema import DataType
 from cedr.plan.elements import Element, Part, Path, elements_of
 from cedr.plan.key_checks import Chosen, Edge, acts_by, needs_no_key, reason_against, whole_stream
@@ -31,12 +32,17 @@ from cedr.plan.shape import ROW
 
 @dataclass(frozen=True, slots=True)
 class KeyAttribute:
-    """The attribute by which the events of one leaf are split."""
+    """The attribute by which the events of one leaf are split, or the way down to a field inside of one."""
 
     variable: str
     type: str
-    attribute: str
+    way: Way
     negated: bool = False
+
+    @property
+    def attribute(self) -> str:
+        """The attribute as it is shown."""
+        return ".".join(self.way)
 
     def __str__(self) -> str:
         return f"{self.variable or self.type}.{self.attribute}"
@@ -124,7 +130,7 @@ def edges(part: Part) -> Iterator[Edge]:
 
 def _same_type(equality: Binary) -> bool:
     """Whether both sides are of one type: 1 = 1.0 holds, but the two are not the same key."""
-    types = {side.type for side in (equality.left, equality.right) if isinstance(side, Attribute)}
+    types = {side.type for side in (equality.left, equality.right) if isinstance(side, Attribute | Field)}
     return len(types - {DataType.ANY}) <= 1
 
 
@@ -152,10 +158,10 @@ def _groups(part: Part) -> Iterator[frozenset[Element]]:
         yield from (frozenset[Element]().union(*sides) for sides in acts.alternatives if sides and all(sides))
 
 
-def _chosen(elements: list[Element]) -> dict[Path, str]:
+def _chosen(elements: list[Element]) -> dict[Path, Way]:
     """One attribute for each leaf of a class: where a leaf has several, the name most others have."""
     often = Counter(name for _, name in elements)
-    chosen: dict[Path, str] = {}
+    chosen: dict[Path, Way] = {}
     for path, name in sorted(elements, key=lambda element: (-often[element[1]], element[1])):
         chosen.setdefault(path, name)
     return chosen

@@ -58,7 +58,7 @@ class Lowering:
 
     def _pattern_body(self, body: syntax.PatternBody, output: EventType) -> Node:
         node = self._operand(body.pattern, PLACE)
-        equal = [c.attribute for c in body.where if isinstance(c, syntax.CorrelationKey) and c.mode is KeyMode.EQUAL]
+        equal = [c.way for c in body.where if isinstance(c, syntax.CorrelationKey) and c.mode is KeyMode.EQUAL]
         predicates = [p for conjunct in body.where for p in _predicates(node, conjunct)]
         resolve = _composites(node)
         node = inject_all(with_keys(node, tuple(equal)), (transform(p, resolve) for p in predicates))
@@ -158,9 +158,9 @@ def _predicates(node: Node, conjunct: syntax.Conjunct) -> tuple[Expression, ...]
         case syntax.Predicate():
             return (conjunct.expression,)
         case syntax.CorrelationKey():
-            return tuple(key_conjuncts(node, conjunct.attribute, conjunct.mode))
+            return tuple(key_conjuncts(node, conjunct.way, conjunct.mode))
         case syntax.AttributeEquals():
-            return tuple(equals_conjuncts(node, conjunct.attribute, conjunct.value))
+            return tuple(equals_conjuncts(node, conjunct.way, conjunct.value))
 
 
 def _composites(node: Node) -> Callable[[Expression], Expression | None]:

@@ -15,9 +15,10 @@ import pyarrow.compute as pc
 
 from cedr.model.event import Payload, Value, freeze
 from cedr.runtime.arrow_arrays import arrow_texts, numpy_of, present_in
+from cedr.runtime.nested import is_nested
 
 DTYPES: Final[Mapping[str, Any]] = {"integer": np.int64, "float": np.float64, "boolean": np.bool_, "object": np.object_}
-"""How values of a kind lie in an array; texts lie in Arrow arrays of strings."""
+"""How values of a kind lie in an array; texts, structs and lists lie in Arrow arrays."""
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 _PER_SECOND: Final = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
@@ -25,7 +26,7 @@ _NATURAL: Final = {int: "integer", float: "float", bool: "boolean", str: "text"}
 
 
 class Portion(NamedTuple):
-    """Values of one kind: an ndarray, or an Arrow array of text; which are not NULL; the Arrow type they came as."""
+    """Values of one kind: an ndarray, or an Arrow array; which are not NULL; the Arrow type they came as."""
 
     kind: str
     values: Any
@@ -49,6 +50,8 @@ def portion_of_arrow(array: pa.Array) -> Portion:
     if kind == "boolean":
         truths = array if valid is None else pc.and_kleene(array, array.is_valid())  # NULL becomes false
         return Portion(kind, numpy_of(truths), valid, array.type)
+    if kind == "nested":
+        return Portion(kind, array, valid, array.type)
     return Portion("object", objects([freeze(value) for value in array.to_pylist()]), valid, array.type)
 
 
@@ -60,6 +63,8 @@ def _kind_of_type(of: pa.DataType) -> str:
         return "float"
     if tests.is_boolean(of):
         return "boolean"
+    if is_nested(of):
+        return "nested"
     texts = _is_plain_text(of) or tests.is_string_view(of) or (tests.is_dictionary(of) and is_text(of.value_type))
     return "text" if texts else "object"
 

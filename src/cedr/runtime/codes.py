@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from cedr.expression.tree import Way
+from cedr.runtime.expressions_nested import field_of
+from cedr.runtime.expressions_vector import spread
 from cedr.runtime.gather_kernels import gather
 from cedr.runtime.growable import Growable
 from cedr.runtime.keys import KeyCoder
 from cedr.runtime.table import Rows, Table, each_once
+from cedr.runtime.vector import Vector
 
-Place = tuple[int, str]
-"""A table and the name of a column in it."""
+Place = tuple[int, Way]
+"""A table and the name of a column in it, or the way down to a field inside of one."""
 
 
 _SPARE = 1 << 12
@@ -24,9 +28,19 @@ _SPARE = 1 << 12
 class _Coded:
     """A column and the codes of its rows so far."""
 
-    def __init__(self, table: Table, name: str) -> None:
-        self.table, self.name = table, name
+    def __init__(self, table: Table, way: Way) -> None:
+        self.table, self.name, self.fields = table, way[0], way[1:]
         self.codes = Growable(np.int64)
+
+    def values(self, rows: Rows) -> Vector | None:
+        """What the rows have at the end of the way; None where there is no such column."""
+        column = self.table.columns.get(self.name)
+        if column is None:
+            return None
+        found = column.vector(rows)
+        for name in self.fields:
+            found = field_of(found, name)
+        return spread(found, len(rows))
 
 
 class Codes:
@@ -38,11 +52,11 @@ class Codes:
         self._coders: dict[Place, KeyCoder] = {}
         self._sizes: dict[Place, int] = {}
 
-    def column(self, table: Table, name: str) -> Place:
-        """Register a column."""
-        place = (id(table), name)
+    def column(self, table: Table, way: Way) -> Place:
+        """Register a column, or a field inside of one."""
+        place = (id(table), way)
         if place not in self._coded:
-            self._coded[place] = _Coded(table, name)
+            self._coded[place] = _Coded(table, way)
             self._parent[place] = place
         return place
 
@@ -57,12 +71,13 @@ class Codes:
         coded = self._coded[place]
         done, total = len(coded.codes), len(coded.table)
         if done < total:
-            column = coded.table.columns.get(coded.name)
-            if column is None:
+            rows_to_code = np.arange(done, total, dtype=np.int64)
+            source = coded.values(rows_to_code) if coded.fields else coded.table.columns.get(coded.name)
+            if source is None:
                 coded.codes.extend(np.zeros(total - done, dtype=np.int64))
             else:
                 coder = self._coders.setdefault(self._root(place), KeyCoder())
-                coded.codes.extend(coder.codes(column, np.arange(done, total, dtype=np.int64)) + 1)
+                coded.codes.extend(coder.codes(source, None if coded.fields else rows_to_code) + 1)
         found = np.empty(len(rows), dtype=np.int64)
         if len(coded.codes):
             gather(coded.codes.view, rows, found)

@@ -26,6 +26,7 @@ from cedr.runtime.arrow_values import (
 )
 from cedr.runtime.gather_kernels import gather
 from cedr.runtime.growable import Growable, Rows
+from cedr.runtime.nested import Nested, nested_values
 from cedr.runtime.texts import Texts
 from cedr.runtime.vector import Vector
 
@@ -48,7 +49,7 @@ class Column:
 
     def __init__(self) -> None:
         self._kind: str | None = None
-        self._store: Growable | Texts | None = None
+        self._store: Growable | Texts | Nested | None = None
         self._valid: Growable | None = None  # none while no NULL was seen
         self._type: pa.DataType | None = None  # the Arrow type of the values, where they had one
         self._typed = False  # whether values have come, hence their type or the lack of it counts
@@ -59,7 +60,7 @@ class Column:
 
     @property
     def kind(self) -> str:
-        """One of integer, float, boolean, text, object; object while there are only NULLs."""
+        """One of integer, float, boolean, text, nested, object; object while there are only NULLs."""
         return self._kind or "object"
 
     @property
@@ -129,7 +130,7 @@ class Column:
         if self._store is not None:
             present = self._present(rows)
             self._mark(present, len(rows))
-            if isinstance(self._store, Texts):
+            if isinstance(self._store, Texts | Nested):
                 self._store.extend_rows(rows)
             else:
                 self._store.extend(self._store.view[rows] if len(self) else np.zeros(len(rows)))
@@ -137,30 +138,33 @@ class Column:
 
     def _append(self, portion: Portion, n: int) -> None:
         if self._store is None:
-            self._begin(portion.kind)
-        if portion.kind != self._kind:
+            self._begin(portion)
+        elif portion.kind != self._kind or (isinstance(self._store, Nested) and self._store.type != portion.type):
             self._promote()
         self._type = portion.type if not self._typed else _united(self._type, portion.type, self._kind)
         self._typed = True
         self._mark(portion.valid, n)
         store = self._store
-        if isinstance(store, Texts):
+        if isinstance(store, Texts | Nested):
             store.extend(portion.values)
         elif store is not None:
             store.extend(portion.values if portion.kind == self._kind else _as_objects(portion))
         self._length += n
 
-    def _begin(self, kind: str) -> None:
+    def _begin(self, portion: Portion) -> None:
         """The first values come, perhaps behind NULLs."""
-        self._kind = kind
-        self._store = Texts() if kind == "text" else Growable(DTYPES[kind])
+        self._kind = kind = portion.kind
+        if kind == "nested":
+            self._store = Nested(portion.type)
+        else:
+            self._store = Texts() if kind == "text" else Growable(DTYPES[kind])
         if self._length:
             self._pad(self._length)
             self._valid = Growable(np.bool_)
             self._valid.fill(self._length, value=False)
 
     def _pad(self, n: int) -> None:
-        if isinstance(self._store, Texts):
+        if isinstance(self._store, Texts | Nested):
             self._store.extend_empty(n)
         elif self._store is not None:
             self._store.fill(n, None if self._kind == "object" else 0)
@@ -217,6 +221,8 @@ class Column:
             array = self._store.take(rows, present)
             wanted = pa.string() if self._type is None else self._type
             return array if array.type == wanted else array.cast(wanted) if len(array) else pa.nulls(0, wanted)
+        if isinstance(self._store, Nested):
+            return self._store.take(rows)
         if self.kind == "object":
             return arrow_of_objects(self.values(rows), self._type)
         values = self._gathered(rows)
@@ -229,6 +235,8 @@ class Column:
 
     def values(self, rows: Rows) -> list[Value]:
         """These rows as Python values, as a payload holds them; instants and durations as microseconds."""
+        if isinstance(self._store, Nested):
+            return nested_values(self._store.take(rows))
         present = self._present(rows)
         if isinstance(self._store, Texts):
             texts: list[Value] = self._store.take(rows, present).to_pylist()
@@ -240,6 +248,8 @@ class Column:
 
     def vector(self, rows: Rows) -> Vector:
         """These rows as expressions take them."""
+        if isinstance(self._store, Nested):
+            return Vector(self._store.take(rows))
         present = self._present(rows)
         if isinstance(self._store, Texts):
             return Vector(self._store.take(rows, present))
@@ -252,6 +262,8 @@ class Column:
 def _as_objects(portion: Portion) -> npt.NDArray[np.object_]:
     if portion.kind == "text":
         return objects(portion.values.to_pylist())
+    if portion.kind == "nested":
+        return objects(nested_values(portion.values))
     plain = objects(portion.values.tolist())
     if portion.valid is not None:
         plain[~portion.valid] = None

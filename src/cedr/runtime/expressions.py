@@ -23,6 +23,7 @@ from cedr.runtime import expressions_logic as logic
 from cedr.runtime import expressions_number as number
 from cedr.runtime.expressions_frame import Frame, Leaves, row_by_row
 from cedr.runtime.expressions_logic import truth
+from cedr.runtime.expressions_nested import field_of, item_of
 from cedr.runtime.expressions_vector import INTEGERS, NULLS, Mask, kind_of, not_null, of_values, spread
 from cedr.runtime.expressions_vector import to_arrow as to_arrow
 from cedr.runtime.expressions_vector import to_values as to_values
@@ -161,6 +162,21 @@ def _leaf(node: tree.Attribute | tree.Header, _ready: Ready, _types: Types) -> Q
     return lambda leaves: leaves.vector(node)
 
 
+def _field(node: tree.Field, ready: Ready, _types: Types) -> Quick:
+    operand, name = ready[id(node.operand)], node.name
+    return lambda leaves: None if (found := operand(leaves)) is None else field_of(found, name)
+
+
+def _item(node: tree.Item, ready: Ready, _types: Types) -> Quick:
+    operand, index = ready[id(node.operand)], ready[id(node.index)]
+
+    def run(leaves: Leaves) -> Vector | None:
+        found, number = operand(leaves), index(leaves)
+        return None if found is None or number is None else item_of(found, number)
+
+    return run
+
+
 def _unary(node: tree.Unary, ready: Ready, types: Types) -> Quick:
     if node.operator == "NOT":
         sure = _sure(node.operand, ready)
@@ -287,6 +303,8 @@ def _call(node: tree.Call, ready: Ready, types: Types) -> Quick:
 _BUILDERS: Final[Mapping[type[Expression], _Builder]] = {
     tree.Literal: _literal,
     tree.Attribute: _leaf,
+    tree.Field: _field,
+    tree.Item: _item,
     tree.Header: _leaf,
     tree.Unary: _unary,
     tree.Binary: _binary,

@@ -15,13 +15,12 @@ import pyarrow as pa
 
 from cedr.expression.evaluate import HEADER_NAMES, Evaluator, compile_expression
 from cedr.expression.tree import Attribute, Expression, Header, HeaderField, walk
-from cedr.expression.values import plain
 from cedr.model.event import Value
 from cedr.runtime.arrow_arrays import numpy_of
+from cedr.runtime.expressions_nested import usable
 from cedr.runtime.expressions_vector import (
-    FLOATS,
     NULLS,
-    OBJECTS,
+    TEXTS,
     Mask,
     kind_of,
     masked,
@@ -97,14 +96,7 @@ class Leaves:
             return NULLS
         if isinstance(leaf, Header):
             return masked(self.frame.header(leaf.variable, leaf.field), bound)
-        return masked(_usable(self.frame.attribute(leaf.variable, leaf.name)), bound)
-
-
-def _usable(vector: Vector) -> Vector:
-    kind = kind_of(vector)
-    if kind == FLOATS:
-        return masked(vector, np.isfinite(vector.values))
-    return of_values([plain(value) for value in vector.values]) if kind == OBJECTS else vector
+        return masked(usable(self.frame.attribute(leaf.variable, leaf.name)), bound)
 
 
 class _Cursor:
@@ -151,7 +143,7 @@ def row_by_row(expression: Expression) -> Callable[[Leaves], Vector]:
 
 def _by_text(evaluator: Evaluator, leaf: Leaf, vector: Vector) -> Vector | None:
     """An expression of one text: computed once for each text that occurs, where texts repeat."""
-    if not isinstance(vector.values, pa.Array):
+    if kind_of(vector) != TEXTS or not isinstance(vector.values, pa.Array):
         return None
     encoded = vector.values.dictionary_encode(null_encoding="encode")
     texts = encoded.dictionary.to_pylist()

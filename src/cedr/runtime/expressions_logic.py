@@ -22,6 +22,7 @@ from cedr.runtime.expressions_vector import (
     INTEGERS,
     NULLS,
     OBJECTS,
+    OPAQUE,
     TEXTS,
     TRUTHS,
     Mask,
@@ -95,7 +96,7 @@ class Constants:
     def hold(self, vector: Vector) -> Vector | None:
         """``vector [NOT] IN (constants)``: unknown where another kind or a NULL among them leaves it open."""
         letter = kind_of(vector)
-        if letter == OBJECTS:
+        if letter in OPAQUE:
             return None
         if letter not in self._ready:
             self._ready[letter] = self._prepared(letter)
@@ -139,7 +140,7 @@ def choice(size: int, conditions: Sequence[Mask], results: Sequence[Vector], def
     kinds = {kind_of(part) for part in (*results, default) if not always_null(part)}
     if not kinds:
         return NULLS
-    if len(kinds) > 1 or OBJECTS in kinds:
+    if len(kinds) > 1 or kinds & OPAQUE:
         return None
     masks = [np.broadcast_to(condition, size) for condition in conditions]
     return _chosen_texts(size, masks, results, default) if kinds == {TEXTS} else _chosen(masks, results, default)

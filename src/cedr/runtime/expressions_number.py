@@ -25,6 +25,7 @@ from cedr.runtime.expressions_vector import (
     NULLS,
     NUMBERS,
     OBJECTS,
+    OPAQUE,
     TEXTS,
     Mask,
     both,
@@ -144,7 +145,7 @@ def _on_numbers(sign: str) -> Operation:
 
     def apply(left: Vector, right: Vector) -> Vector | None:
         kinds = {kind_of(left), kind_of(right)}
-        if OBJECTS in kinds:
+        if kinds & OPAQUE:
             return None
         if kinds == {INTEGERS}:
             return integers(left, right)
@@ -212,7 +213,7 @@ def _on_times(sign: str) -> Operation:
         kinds = {kind_of(left), kind_of(right)}
         if kinds == {INTEGERS}:
             return times(left, right)
-        return NULLS if OBJECTS not in kinds and (strict or not kinds <= NUMBERS) else None
+        return NULLS if not kinds & OPAQUE and (strict or not kinds <= NUMBERS) else None
 
     return apply
 
@@ -227,7 +228,7 @@ def _scaled(left: Vector, right: Vector) -> Vector | None:
 def _joined(left: Vector, right: Vector) -> Vector | None:
     """``||``."""
     kinds = {kind_of(left), kind_of(right)}
-    if OBJECTS in kinds:
+    if kinds & OPAQUE:
         return None
     if kinds != {TEXTS}:
         return NULLS
@@ -260,7 +261,7 @@ def comparison(sign: str) -> Operation:
 
     def apply(left: Vector, right: Vector) -> Vector | None:
         kinds = {kind_of(left), kind_of(right)}
-        if OBJECTS in kinds:
+        if kinds & OPAQUE:
             return None
         if kinds == {TEXTS}:
             return from_arrow_truths(pc.call_function(name, [*aligned(left.values, right.values)]))

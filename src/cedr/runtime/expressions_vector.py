@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from cedr.model.event import Value
 from cedr.model.schema import DataType
 from cedr.runtime.arrow_arrays import arrow, arrow_texts
+from cedr.runtime.nested import is_nested, nested_values
 from cedr.runtime.vector import Vector
 
 Mask = NDArray[np.bool_]
@@ -26,7 +27,10 @@ FLOATS: Final = "f"
 TRUTHS: Final = "b"
 OBJECTS: Final = "O"
 TEXTS: Final = "t"
+NESTED: Final = "n"
 NUMBERS: Final = frozenset({INTEGERS, FLOATS})
+OPAQUE: Final = frozenset({OBJECTS, NESTED})
+"""What operators cannot compute in whole columns."""
 
 NULLS: Final = Vector(np.zeros(1, np.bool_), np.zeros(1, np.bool_))
 """NULL at every instance."""
@@ -46,7 +50,9 @@ _ARROW: Final = {
 
 def kind_of(vector: Vector) -> str:
     """What a vector holds: one of the letters above."""
-    return vector.values.dtype.kind if isinstance(vector.values, np.ndarray) else TEXTS
+    if isinstance(vector.values, np.ndarray):
+        return str(vector.values.dtype.kind)
+    return NESTED if is_nested(vector.values.type) else TEXTS
 
 
 def both(left: Mask | None, right: Mask | None) -> Mask | None:
@@ -76,6 +82,8 @@ def masked(vector: Vector, keep: Mask | None) -> Vector:
     """The vector with NULL where it is not kept."""
     if keep is None or keep.all():
         return vector
+    if kind_of(vector) == NESTED:
+        return Vector(vector.values.take(pa.array(np.arange(len(keep)), mask=~keep)))
     if not isinstance(vector.values, np.ndarray):
         return Vector(pc.if_else(arrow(keep), vector.values, pa.nulls(1, vector.values.type)[0]))
     if kind_of(vector) == OBJECTS:
@@ -144,6 +152,8 @@ def to_values(vector: Vector) -> list[Value]:
     >>> to_values(Vector(np.array([1, 2]), np.array([True, False])))
     [1, None]
     """
+    if kind_of(vector) == NESTED:
+        return nested_values(vector.values)
     if not isinstance(vector.values, np.ndarray):
         return cast("list[Value]", vector.values.to_pylist())
     values = vector.values

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cedr.expression.tree import Attribute, Binary, Expression, walk
+from cedr.expression.tree import Binary, Expression, Way, way_of, ways_in
 from cedr.expression.values import kind
 from cedr.plan import logical
 from cedr.plan.shape import certain, positive_inputs
@@ -20,8 +20,8 @@ from cedr.runtime.inputs import Grouping
 from cedr.runtime.relation import Frame, Hop, Relation, follow
 from cedr.runtime.table import Rows
 
-Side = tuple[str, str]
-"""A variable and an attribute of it."""
+Side = tuple[str, Way]
+"""A variable and an attribute of it, or a field inside of one."""
 
 
 class Key(NamedTuple):
@@ -85,19 +85,17 @@ def _settled(node: logical.Node, names: frozenset[str]) -> list[tuple[Side, Side
 def _equality(predicate: Expression) -> tuple[Side, Side] | None:
     if not (isinstance(predicate, Binary) and predicate.operator == "="):
         return None
-    left, right = predicate.left, predicate.right
-    if isinstance(left, Attribute) and isinstance(right, Attribute):
-        return (left.variable, left.name), (right.variable, right.name)
-    return None
+    left, right = way_of(predicate.left), way_of(predicate.right)
+    return None if left is None or right is None else (left, right)
 
 
 def _on_attributes(predicates: Iterable[Expression], keys: Iterable[Expression]) -> list[Expression]:
     """The equalities whose two sides are an attribute that the keys read."""
-    names = {e.name for key in keys for e in walk(key) if isinstance(e, Attribute)}
+    read = frozenset[Way]().union(*map(ways_in, keys))
     found = []
     for predicate in predicates:
         sides = _equality(predicate)
-        if sides is not None and sides[0][1] == sides[1][1] and sides[0][1] in names:
+        if sides is not None and sides[0][1] == sides[1][1] and sides[0][1] in read:
             found.append(predicate)
     return found
 
@@ -122,10 +120,10 @@ def coded(codes: Codes, relations: Sequence[Relation], sides: Sequence[Side]) ->
 
 
 def _column(codes: Codes, relation: Relation, side: Side) -> tuple[tuple[Hop, ...], Place]:
-    variable, name = side
+    variable, (name, *fields) = side
     reach = relation.variables[variable]
     hops, table, there = reach.target.stored(name)
-    return (*reach.hops, *hops), codes.column(table, there)
+    return (*reach.hops, *hops), codes.column(table, (there, *fields))
 
 
 class _Reader:

@@ -19,6 +19,7 @@ from cedr.runtime.arrow_values import LARGEST, SMALLEST
 from cedr.runtime.column import Column
 from cedr.runtime.growable import Rows
 from cedr.runtime.key_tables import IntegerCodes, TextCodes
+from cedr.runtime.nested import is_nested, nested_values
 from cedr.runtime.texts import text_buffers
 from cedr.runtime.vector import Vector
 
@@ -66,6 +67,8 @@ class KeyCoder:
 
     def _of_vector(self, vector: Vector) -> Rows:
         values, valid = vector
+        if isinstance(values, pa.Array) and is_nested(values.type):
+            return self._of_objects(nested_values(values), None)
         if isinstance(values, pa.Array):
             offsets, data = text_buffers(values)
             rows = np.arange(len(values))

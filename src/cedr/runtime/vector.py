@@ -1,7 +1,8 @@
 """A column of values at chosen rows, as expressions take and give it.
 
-Reading: R20.  ``values`` is an ndarray of int64, float64, bool_ or objects, or an Arrow array of text.  ``valid`` says
-which values are not NULL, ``None`` that all are; a text array carries its own NULLs and has ``valid`` None.
+Reading: R20.  ``values`` is an ndarray of int64, float64, bool_ or objects, or an Arrow array of text, structs, lists
+or maps.  ``valid`` says which values are not NULL, ``None`` that all are; an Arrow array carries its own NULLs and has
+``valid`` None.
 """
 
 from __future__ import annotations

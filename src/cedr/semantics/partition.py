@@ -10,30 +10,30 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
-from cedr.expression.tree import Attribute, Binary, Expression, walk
+from cedr.expression.tree import Binary, Expression, Way, way_of, ways_in
 from cedr.model.belief import Belief
-from cedr.model.event import Event, Value
+from cedr.model.event import Event, Payload, Value
 from cedr.semantics.predicates import value_of
 from cedr.semantics.runs import Partition, whole
 
-Side = tuple[str, str]
-"""A variable and an attribute of it."""
+Side = tuple[str, Way]
+"""A variable and an attribute of it, or a field inside of one."""
 
 
 def equalities(predicates: Iterable[Expression]) -> list[tuple[Side, Side]]:
     """The conjuncts of the form ``x.a = y.b``."""
     return [
-        ((p.left.variable, p.left.name), (p.right.variable, p.right.name))
+        (left, right)
         for p in predicates
         if isinstance(p, Binary) and p.operator == "="
-        if isinstance(p.left, Attribute) and isinstance(p.right, Attribute)
+        if (left := way_of(p.left)) is not None and (right := way_of(p.right)) is not None
     ]
 
 
 def on_attributes(predicates: Iterable[Expression], keys: Iterable[Expression]) -> tuple[Expression, ...]:
     """The equalities whose two sides are an attribute that the keys read."""
-    names = {e.name for key in keys for e in walk(key) if isinstance(e, Attribute)}
-    return tuple(p for p in predicates for (_, a), (_, b) in equalities((p,)) if a == b and a in names)
+    read = frozenset[Way]().union(*map(ways_in, keys))
+    return tuple(p for p in predicates for (_, a), (_, b) in equalities((p,)) if a == b and a in read)
 
 
 def by_key(
@@ -98,12 +98,12 @@ def _key_reader(expressions: Sequence[Expression]) -> Callable[[Event], Hashable
 
 
 def _reader(side: Side) -> Callable[[Event], Value]:
-    variable, name = side
+    variable, way = side
 
     def read(event: Event) -> Value:
-        for bound, part in event.bindings:
-            if bound == variable:
-                return part.payload.get(name)
-        return None
+        found: Value = next((part.payload for bound, part in event.bindings if bound == variable), None)
+        for name in way:
+            found = found.get(name) if isinstance(found, Payload) else None
+        return found
 
     return read

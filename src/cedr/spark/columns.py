@@ -6,16 +6,16 @@ Readings: R1 (times are microseconds), R2, R3.  A column that no source has is n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as st
 
 from cedr.errors import Diagnostic, StreamError
-from cedr.expression.tree import Expression
+from cedr.expression.tree import Expression, Way
 from cedr.model.schema import Catalog, DataType
-from cedr.spark.datatypes import ours
+from cedr.spark.datatypes import inside, ours, pruned
 from cedr.spark.events import Column, DataFrame, Events, EventSource
 from cedr.spark.layout import CONTROL, INSERT, KINDS, UNKNOWN, UNREAD, Slices, TypeLayout
 from cedr.spark.pack import bucket_column
@@ -40,10 +40,24 @@ class Slots:
     types: Mapping[str, st.DataType]
     of: Mapping[tuple[str, str], str]
     """The slot of an attribute of an event type."""
+    fields: Mapping[str, frozenset[Way]] = field(default_factory=dict)
+    """The attributes of which only some fields travel."""
+
+    def type_of(self, name: str, way: Way) -> st.DataType | None:
+        """The type of an attribute of an event type, or of a field inside of one; None where it does not travel."""
+        slot = self.of.get((name, way[0]))
+        return None if slot is None else inside(self.types[slot], way[1:])
+
+    def travels(self, attribute: str, of: st.DataType) -> st.DataType:
+        """The type that an attribute has on its way."""
+        return pruned(of, self.fields[attribute]) if attribute in self.fields else of
 
 
-def slots_of(events: Events, read: Mapping[str, frozenset[str]]) -> Slots:
-    """Slots for the attributes that are read."""
+def slots_of(
+    events: Events, read: Mapping[str, frozenset[str]], fields: Mapping[str, frozenset[Way]] | None = None
+) -> Slots:
+    """Slots for the attributes that are read; of some only the ``fields`` that are asked for."""
+    empty = Slots({}, {}, fields or {})
     types: dict[str, st.DataType] = {}
     places: dict[tuple[str, str], str] = {}
     found: dict[tuple[str, str], str] = {}
@@ -52,14 +66,14 @@ def slots_of(events: Events, read: Mapping[str, frozenset[str]]) -> Slots:
             if source.name not in (None, name):
                 continue
             for attribute in sorted(attributes & source.payload.keys()):
-                of = source.payload[attribute]
+                of = empty.travels(attribute, source.payload[attribute])
                 slot = places.setdefault((attribute, of.json()), f"p{len(places)}")
                 types[slot] = of
                 if found.setdefault((name, attribute), slot) != slot:
                     other = types[found[name, attribute]].simpleString()
                     primary = f"{name}.{attribute} is {other} in one DataFrame and {of.simpleString()} in another"
                     raise StreamError(Diagnostic("wrong-column-type", primary, hint="cast one of the two"))
-    return Slots(types, found)
+    return Slots(types, found, empty.fields)
 
 
 @dataclass(frozen=True)
@@ -161,22 +175,20 @@ class Travelling:
             if source.name not in (None, layout.name):
                 continue
             for attribute, slot in layout.slots.items():
-                if source.payload.get(attribute) == self.slots.types[slot]:
-                    found[slot] = _attribute(attribute)
+                of = source.payload.get(attribute)
+                if of is not None and self.slots.travels(attribute, of) == self.slots.types[slot]:
+                    found[slot] = _travelling(column_of((attribute,), of), of, self.slots.types[slot])
         return found
 
     def _bucket(self, source: EventSource, codes: Column, split: Split) -> Column:
         """Where an event goes; by one attribute of its type, or by its ID."""
         if not split.by:
             return _bucket(source.header["id"].cast("string"), self.buckets)
-        chosen: dict[str, list[int]] = {}
+        chosen: dict[Way, list[int]] = {}
         for number, layout in enumerate(self.types):
             if source.name in (None, layout.name) and layout.name in split.by:
                 chosen.setdefault(split.by[layout.name], []).append(number)
-        found = [
-            (self._hashed(source, attribute, self.types[numbers[0]].name), numbers)
-            for attribute, numbers in chosen.items()
-        ]
+        found = [(self._hashed(source, way, self.types[numbers[0]].name), numbers) for way, numbers in chosen.items()]
         if len(found) == 1:
             return found[0][0]
         if not found:
@@ -198,13 +210,15 @@ class Travelling:
             )
         return F.sequence(ends[0], ends[1])
 
-    def _hashed(self, source: EventSource, attribute: str, name: str) -> Column:
-        if attribute not in source.payload:
+    def _hashed(self, source: EventSource, way: Way, name: str) -> Column:
+        whole = source.payload.get(way[0])
+        of = inside(whole, way[1:])
+        if whole is None or of is None:
             return F.lit(0)
         event_type = self.catalog.types.get(name)
-        declared = None if event_type is None else event_type.attributes.get(attribute)
-        of = source.payload[attribute]
-        return _bucket(_comparable(_attribute(attribute), of, declared or ours(of)), self.buckets)
+        declared = None if event_type is None else event_type.inside(way).type
+        known = ours(of) if declared in (None, DataType.ANY) else declared
+        return _bucket(_comparable(column_of(way, whole), of, known), self.buckets)
 
     def _pruned(self, source: EventSource, codes: Column) -> DataFrame:
         """Without what the query does not read, where nothing else depends on it."""
@@ -221,12 +235,12 @@ class Travelling:
             return frame.where(kept | (F.lower(source.header["change"].cast("string")) == "guarantee"))
         if source.name is None:
             frame = frame.where(kept)
-        attributes = {name: (_attribute(name), ours(of)) for name, of in source.payload.items()}
+        columns = _Columns(source.payload)
         for number, layout in enumerate(self.types):
             predicates = self.selected.get(layout.name, ())
             if not predicates or source.name not in (None, layout.name):
                 continue
-            condition = pushed(predicates, {n: (c, of) for n, (c, of) in attributes.items() if of is not None})
+            condition = pushed(predicates, columns)
             if condition is not None:
                 frame = frame.where((codes != number) | condition) if source.name is None else frame.where(condition)
         return frame
@@ -244,8 +258,36 @@ class Travelling:
         return frame.select(*(self._or_missing(columns, name).alias(name) for name in self.names))
 
 
-def _attribute(name: str) -> Column:
-    return F.col(f"`{name.replace('`', '``')}`")
+def column_of(way: Way, of: st.DataType) -> Column:
+    """The column of an attribute, or of a field inside of one."""
+    found: Column = F.col(f"`{way[0].replace('`', '``')}`")
+    for name in way[1:]:
+        found = F.try_element_at(found, F.lit(name)) if isinstance(of, st.MapType) else found.getField(name)
+        of = inside(of, (name,)) or of
+    return found
+
+
+def _travelling(column: Column, of: st.DataType, to: st.DataType) -> Column:
+    """A struct with the fields that travel; where it is NULL all of them are, and nobody asks for the whole."""
+    if of == to or not isinstance(of, st.StructType) or not isinstance(to, st.StructType):
+        return column
+    types = {each.name: each.dataType for each in of.fields}
+    parts = [_travelling(column.getField(each.name), types[each.name], each.dataType) for each in to.fields]
+    return F.struct(*(part.alias(each.name) for part, each in zip(parts, to.fields, strict=True)))
+
+
+class _Columns:
+    """The columns of a source, and what is inside of them, with our types."""
+
+    def __init__(self, payload: Mapping[str, st.DataType]) -> None:
+        self._payload = payload
+
+    def __call__(self, way: Way) -> tuple[Column, DataType] | None:
+        """A column, or a field of one; None where there is none."""
+        whole = self._payload.get(way[0])
+        of = inside(whole, way[1:])
+        kind = None if of is None else ours(of)
+        return None if whole is None or kind is None else (column_of(way, whole), kind)
 
 
 def _missing(name: str, slots: Slots) -> Column:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from pyspark.sql import types as st
 
-from cedr.model.schema import DataType
+from cedr.model.schema import DataType, Shape
 
 _OURS: Final[dict[type[st.DataType], DataType]] = {
     st.ByteType: DataType.INTEGER,
@@ -59,7 +60,59 @@ def sparks(of: DataType) -> st.DataType | None:
     return _SPARKS.get(of)
 
 
-def fits(column: st.DataType, declared: DataType) -> bool:
+def shape_of(of: st.DataType) -> Shape:
+    """Our type for the values of a Spark column, with what is inside of it."""
+    kind = ours(of) or DataType.ANY
+    if isinstance(of, st.StructType):
+        return Shape(kind, {field.name: shape_of(field.dataType) for field in of.fields})
+    if isinstance(of, st.MapType):
+        return Shape(kind, element=shape_of(of.valueType)) if isinstance(of.keyType, st.StringType) else Shape(kind)
+    return Shape(kind, element=shape_of(of.elementType)) if isinstance(of, st.ArrayType) else Shape(kind)
+
+
+def inside(of: st.DataType | None, names: Sequence[str]) -> st.DataType | None:
+    """The type of a field of a field …; None where there is none."""
+    for name in names:
+        if isinstance(of, st.StructType):
+            of = next((field.dataType for field in of.fields if field.name == name), None)
+        else:
+            of = of.valueType if isinstance(of, st.MapType) and isinstance(of.keyType, st.StringType) else None
+    return of
+
+
+def pruned(of: st.DataType, ways: Collection[Sequence[str]]) -> st.DataType:
+    """A struct with only the fields that are read; an empty way reads all of it."""
+    if not isinstance(of, st.StructType) or not all(ways):
+        return of
+    kept = {
+        field.name: [way[1:] for way in ways if way[0] == field.name]
+        for field in of.fields
+        if any(way[0] == field.name for way in ways)
+    }
+    if not kept:  # no such field anywhere: NULL is all there is to know
+        return of
+    fields = [
+        st.StructField(field.name, pruned(field.dataType, kept[field.name]))
+        for field in of.fields
+        if field.name in kept
+    ]
+    return st.StructType(fields)
+
+
+def fits(column: st.DataType, declared: Shape) -> bool:
+    """Whether a column is of a declared type, inside too; a struct may have more fields than are declared."""
+    if not _fits(column, declared.type):
+        return False
+    if isinstance(column, st.StructType) and declared.fields is not None:
+        found = {field.name: field.dataType for field in column.fields}
+        return all(name in found and fits(found[name], of) for name, of in declared.fields.items())
+    if isinstance(column, st.MapType) and declared.fields is not None:
+        return all(fits(column.valueType, of) for of in declared.fields.values())
+    of_items = column.elementType if isinstance(column, st.ArrayType) else None
+    return of_items is None or declared.element is None or fits(of_items, declared.element)
+
+
+def _fits(column: st.DataType, declared: DataType) -> bool:
     """Whether the values of a column are of a declared type; whole numbers are also decimals, floats and times."""
     found = ours(column)
     if declared is DataType.ANY or found is declared:

@@ -220,7 +220,9 @@ def _hashed(source: EventSource, layout: Layout, split: Split) -> bool:
     attributes = set(split.by.values())
     if len(attributes) > 1 or any(of.name not in split.by for of in layout.types):
         return False
-    (attribute,) = attributes
+    ((attribute, *fields),) = attributes
+    if fields:
+        return False
     of = source.payload.get(attribute)
     declared = {
         layout.catalog.types[name].attributes.get(attribute) for name in split.by if name in layout.catalog.types

@@ -18,19 +18,20 @@ from cedr.consistency.pipeline import Pipeline
 from cedr.errors import Diagnostic, HostError, StreamError
 from cedr.evaluation.catalog import declared_types, merged
 from cedr.evaluation.queries import Builder, catalog_of, choose, parse_level, query_file
-from cedr.language.syntax import File
+from cedr.language.check import uses_of
+from cedr.language.syntax import File, Query
 from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
-from cedr.model.schema import Catalog, DataType, EventType
+from cedr.model.schema import Catalog, DataType, EventType, Shape
 from cedr.plan.compile import CompiledQuery, Program, compile_file
 from cedr.plan.elements import Part
 from cedr.plan.logical import Node, Source, walk
 from cedr.plan.shape import ROW
 from cedr.spark.columns import Slots, slots_of
-from cedr.spark.datatypes import fits, ours, sparks
+from cedr.spark.datatypes import fits, ours, shape_of, sparks
 from cedr.spark.events import Events, EventSource
 from cedr.spark.layout import Layout, SourceLayout, TypeLayout
 from cedr.spark.output import LETTER, ON_DEMAND, header_fields
-from cedr.spark.reading import attributes_read
+from cedr.spark.reading import attributes_read, fields_read
 from cedr.spark.splitting import Split, split_of
 from cedr.spark.tokens import tokens
 
@@ -75,7 +76,7 @@ def plan(query: AnyQuery, events: Events, options: Options) -> Planned:
         levels = [STRONG]  # the result is the same at all levels, and at this one nothing is said to be taken back
     Pipeline(chosen.plan, levels, types, options.providers)  # what cannot run is refused here, not in a worker
     read = attributes_read(chosen.plan)
-    slots = slots_of(events, read)
+    slots = slots_of(events, read, fields_read(chosen.plan))
     split = split_of(chosen.plan, stable_key=all(source.stable_key for source in events.sources))
     form: dict[str, Any] = {"changes": options.changes, "labelled": labelled, "letters": options.letters}
     schema, shown = output_schema(chosen, events, slots, form)
@@ -119,8 +120,8 @@ def compiled(query: AnyQuery, events: Events, options: Options) -> tuple[Compile
     closed = bool(declared.types) or None not in {source.name for source in events.sources}
     named = set(own)
     if not closed:  # which values of the type column the query means is told by the query alone
-        program = compile_file(file, Catalog(dict(declared.types), open=True))
-        named |= {t.name for each in program.queries.values() for t in _sources(each.plan)}
+        queries = {each.name: each for each in file.statements if isinstance(each, Query)}
+        named |= {name for each in queries.values() for name in uses_of(each)} - queries.keys()
     inferred = Catalog({name: _inferred(name, events) for name in sorted(named)})
     types = merged(inferred, declared)
     chosen = choose(compile_file(file, types), options.event)
@@ -135,10 +136,12 @@ def _sources(plan: Node) -> list[EventType]:
 def _inferred(name: str, events: Events) -> EventType:
     """A type as its columns tell it."""
     attributes: dict[str, DataType] = {}
+    shapes: dict[str, Shape] = {}
     for source in events.sources:
         if source.name in (None, name):
             attributes |= {each: kind for each, of in source.payload.items() if (kind := ours(of)) is not None}
-    return EventType(name, attributes)
+            shapes |= {each: shape for each, of in source.payload.items() if (shape := shape_of(of)).nested}
+    return EventType(name, attributes, shapes=shapes)
 
 
 def _check(chosen: CompiledQuery, events: Events) -> None:
@@ -154,14 +157,15 @@ def _check(chosen: CompiledQuery, events: Events) -> None:
 
 
 def _check_source(event_type: EventType, source: EventSource) -> None:
-    for attribute, declared in event_type.attributes.items():
+    for attribute in event_type.attributes:
         found = source.payload.get(attribute)
         if found is None:
             detail = f"the columns are: {', '.join(source.payload) or 'none'}"
             primary = f'there is no column for the attribute "{attribute}" of {event_type.name}'
             raise StreamError(Diagnostic("unknown-column", primary, detail=detail))
-        if not fits(found, declared):
-            primary = f'column "{attribute}" is {found.simpleString()}, {event_type.name} declares it as {declared}'
+        shape = event_type.shape(attribute)
+        if not fits(found, shape):
+            primary = f'column "{attribute}" is {found.simpleString()}, {event_type.name} declares it as {shape}'
             raise StreamError(Diagnostic("wrong-column-type", primary, hint="cast the column, or change the type"))
 
 
@@ -220,10 +224,9 @@ def output_schema(
 def _column_type(top: Part, name: str, slots: Slots) -> st.DataType | None:
     """The Spark type of the column that an output is taken from; None where it is computed."""
     leaves = {leaf.path: leaf.type.name for leaf in top.leaves()}
-    elements = top.resolve(ROW, name)
-    places = {slots.of.get((leaves[path], attribute)) for path, attribute in elements}
-    found = {slots.types[place].json(): slots.types[place] for place in places if place is not None}
-    return next(iter(found.values())) if len(found) == 1 and None not in places else None
+    types = [slots.type_of(leaves[path], way) for path, way in top.resolve(ROW, (name,))]
+    found = {of.json(): of for of in types if of is not None}
+    return next(iter(found.values())) if len(found) == 1 and None not in types else None
 
 
 def _fingerprint(query: CompiledQuery, types: Catalog, split: Split, buckets: int) -> dict[str, str]:

@@ -6,22 +6,24 @@ So a part that Spark might judge otherwise than we do is taken as true, and noth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from pyspark.sql import functions as F
 
-from cedr.expression.tree import Attribute, Between, Binary, Expression, In, IsNull, Literal
+from cedr.expression.tree import Attribute, Between, Binary, Expression, Field, In, IsNull, Literal, Way, way_of
 from cedr.model.schema import DataType
 
 Column = Any
+Columns = Callable[[Way], tuple[Column, DataType] | None]
+"""The column at the end of a way, with our type; None where there is none."""
 
 _SAFE: Final = (DataType.INTEGER, DataType.STRING, DataType.BOOLEAN)
 """Types on whose order and equality Spark and we agree to the letter."""
 _SWAPPED: Final = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def pushed(predicates: Iterable[Expression], columns: Mapping[str, tuple[Column, DataType]]) -> Column | None:
+def pushed(predicates: Iterable[Expression], columns: Columns) -> Column | None:
     """The disjunction of predicates over the columns of one event type; None where that would keep everything."""
     found: Column | None = None
     for predicate in predicates:
@@ -32,7 +34,7 @@ def pushed(predicates: Iterable[Expression], columns: Mapping[str, tuple[Column,
     return found
 
 
-def _column(expression: Expression, columns: Mapping[str, tuple[Column, DataType]]) -> Column | None:
+def _column(expression: Expression, columns: Columns) -> Column | None:
     """A column that is true wherever the expression is; None if there is none but "true"."""
     match expression:
         case Binary(operator="AND", left=left, right=right):
@@ -41,26 +43,30 @@ def _column(expression: Expression, columns: Mapping[str, tuple[Column, DataType
         case Binary(operator="OR", left=left, right=right):
             one, two = _column(left, columns), _column(right, columns)
             return None if one is None or two is None else one | two
-        case Binary(operator=operator, left=Attribute() as attribute, right=Literal() as literal):
+        case Binary(operator=operator, left=(Attribute() | Field()) as attribute, right=Literal() as literal):
             return _compared(operator, attribute, literal, columns)
-        case Binary(operator=operator, left=Literal() as literal, right=Attribute() as attribute):
+        case Binary(operator=operator, left=Literal() as literal, right=(Attribute() | Field()) as attribute):
             return _compared(_SWAPPED.get(operator, ""), attribute, literal, columns)
-        case Between(operand=Attribute() as attribute, low=Literal() as low, high=Literal() as high, negated=False):
-            sides = [_compared(op, attribute, end, columns) for op, end in ((">=", low), ("<=", high))]
+        case Between(operand=Attribute() | Field() as one, low=Literal() as low, high=Literal() as top, negated=False):
+            sides = [_compared(op, one, end, columns) for op, end in ((">=", low), ("<=", top))]
             return None if any(side is None for side in sides) else sides[0] & sides[1]
-        case In(operand=Attribute() as attribute, items=items, negated=False):
+        case In(operand=(Attribute() | Field()) as attribute, items=items, negated=False):
             return _among(attribute, items, columns)
-        case IsNull(operand=Attribute() as attribute, negated=negated) if attribute.name in columns:
-            column = columns[attribute.name][0]
-            return column.isNotNull() if negated else column.isNull()
+        case IsNull(operand=(Attribute() | Field()) as attribute, negated=negated):
+            column, _ = _found(attribute, columns)
+            return None if column is None else column.isNotNull() if negated else column.isNull()
         case _:
             return None
 
 
-def _compared(
-    operator: str, attribute: Attribute, literal: Literal, columns: Mapping[str, tuple[Column, DataType]]
-) -> Column | None:
-    column, of = columns.get(attribute.name, (None, None))
+def _found(expression: Expression, columns: Columns) -> tuple[Column, DataType | None]:
+    """The column of an attribute, or of a field inside of one."""
+    way = way_of(expression)
+    return (None if way is None else columns(way[1])) or (None, None)
+
+
+def _compared(operator: str, attribute: Expression, literal: Literal, columns: Columns) -> Column | None:
+    column, of = _found(attribute, columns)
     if operator not in _SWAPPED or column is None or of not in _SAFE or literal.type is not of:
         return None
     value = F.lit(literal.value)
@@ -76,9 +82,7 @@ def _compared(
     return found[operator]
 
 
-def _among(
-    attribute: Attribute, items: tuple[Expression, ...], columns: Mapping[str, tuple[Column, DataType]]
-) -> Column | None:
+def _among(attribute: Expression, items: tuple[Expression, ...], columns: Columns) -> Column | None:
     parts = [_compared("=", attribute, item, columns) if isinstance(item, Literal) else None for item in items]
     if not parts or any(part is None for part in parts):
         return None

@@ -105,7 +105,7 @@ def _packed(planned: Planned, events: Events, control: str | PathLike[str] | Non
     alone = control is None and not planned.stages
     paths = direct(events, layout, planned.slots, planned.split) if alone else None
     if paths is not None:
-        key = next(iter(planned.split.by.values()), None)
+        key = next((attribute for attribute, *_ in planned.split.by.values()), None)
         closed = frozenset(layout.catalog.types) if planned.closed else None
         given = events.sources[0].files
         forgiving = layout.letters if given.forgiving is None else given.forgiving

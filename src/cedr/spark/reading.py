@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 
-from cedr.expression.tree import Attribute, Expression, conjunction
+from cedr.expression.tree import Attribute, Expression, Way, conjunction, ways_in
 from cedr.expression.tree import walk as walk_expression
 from cedr.model.schema import EventType
 from cedr.plan.logical import (
@@ -24,6 +24,7 @@ from cedr.plan.logical import (
     inputs,
     walk,
 )
+from cedr.plan.reads import expressions_of
 from cedr.plan.schema import attributes_of
 
 
@@ -40,6 +41,17 @@ def attributes_read(plan: Node) -> Mapping[str, frozenset[str]]:
     asked = {part.name for node in walk(plan) for part in _expressions(node) if isinstance(part, Attribute)}
     asked |= set(attributes_of(plan))
     return {name: frozenset(set(of.attributes) & asked) for name, of in types.items()}
+
+
+def fields_read(plan: Node) -> Mapping[str, frozenset[Way]]:
+    """For each attribute of which only fields are asked for, the ways to them, without its own name."""
+    if any(isinstance(node, Distinct | Coalesce | Difference | Union) for node in walk(plan)):
+        return {}
+    found = {way for node in walk(plan) for expression in expressions_of(node) for way in ways_in(expression)}
+    found |= {(name,) for name in attributes_of(plan)}
+    whole = {way[0] for way in found if len(way) == 1}
+    names = {way[0] for way in found} - whole
+    return {name: frozenset(way[1:] for way in found if way[0] == name) for name in names}
 
 
 def _expressions(node: object) -> Iterator[Expression]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from cedr.expression.tree import Way
 from cedr.model.schema import DataType
 from cedr.plan.keys import NoPartitionKey, partition_key
 from cedr.plan.logical import Node
@@ -32,18 +33,20 @@ _HASHED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The attribute of each event type by which its events are split; ``whole``: why there is one bucket only.
+    """The attribute of each event type by which its events are split, or the way down to a field inside of one.
+
+    ``whole``: why there is one bucket only.
 
     Neither: each event stands for itself, and is split by its ID.
     """
 
-    by: Mapping[str, str]
+    by: Mapping[str, Way]
     whole: str = ""
 
     def __str__(self) -> str:
         if self.whole:
             return f"one bucket: {self.whole}"
-        return ", ".join(f"{name}.{attribute}" for name, attribute in self.by.items()) or "ID"
+        return ", ".join(f"{name}.{'.'.join(way)}" for name, way in self.by.items()) or "ID"
 
 
 def split_of(plan: Node, *, stable_key: bool) -> Split:
@@ -52,15 +55,19 @@ def split_of(plan: Node, *, stable_key: bool) -> Split:
     if isinstance(found, NoPartitionKey):
         return Split({}, found.reason)
     types = types_read(plan)
-    by: dict[str, str] = {}
+    by: dict[str, Way] = {}
+    kinds: dict[DataType, str] = {}
     for each in found.attributes:
-        if by.setdefault(each.type, each.attribute) != each.attribute:
-            return Split({}, f"{each.type} is asked for by {by[each.type]} and by {each.attribute}")
-        declared = types[each.type].attributes.get(each.attribute)
+        if by.setdefault(each.type, each.way) != each.way:
+            return Split({}, f"{each.type} is asked for by {'.'.join(by[each.type])} and by {each.attribute}")
+        declared = types[each.type].inside(each.way).type
         if declared not in _HASHED:
             return Split({}, f"{each} is of type {declared}")
+        kinds.setdefault(declared, str(each))
+    if len(kinds) > 1:  # behind a projection the type of a field may be unknown, and 1 = 1.0 holds
+        return Split({}, " and ".join(f"{shown} is of type {of}" for of, shown in kinds.items()))
     revisable = [name for name in by if types[name].revisable]
     if revisable and not stable_key:
-        reason = f"{revisable[0]} is REVISABLE, and a version may have another {by[revisable[0]]} (see stable_key=)"
-        return Split({}, reason)
+        key = ".".join(by[revisable[0]])
+        return Split({}, f"{revisable[0]} is REVISABLE, and a version may have another {key} (see stable_key=)")
     return Split(by)

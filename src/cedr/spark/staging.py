@@ -110,7 +110,9 @@ def _checked(stages: tuple[Stage, ...], slots: Slots, *, versions: bool) -> tupl
         reserved = [name for name in SAID if name in made.attributes]
         if reserved:
             return NoStages(f"{made.name} has an attribute called {reserved[0]}")
-        key = split_of(_reader(stage, stages)[1].plan, stable_key=True).by[made.name]
+        key, *fields = split_of(_reader(stage, stages)[1].plan, stable_key=True).by[made.name]
+        if fields:
+            return NoStages(f"{made.name} would be split by a field of {key}")
         kinds = _columns(stage, key, slots)
         hashed = _HASHED.get(made.attributes[key], ())
         if not hashed or not all(isinstance(kind, hashed) for kind in kinds):
@@ -134,8 +136,8 @@ def _columns(stage: Stage, key: str, slots: Slots) -> list[st.DataType]:
     """The types of the columns of the input that an attribute of a stage's rows comes from."""
     top = Part.of(stage.plan)
     leaves = {leaf.path: leaf.type.name for leaf in top.leaves()}
-    places = [slots.of.get((leaves[path], name)) for path, name in top.resolve(ROW, key)]
-    return [slots.types[place] for place in places if place is not None]
+    found = [slots.type_of(leaves[path], way) for path, way in top.resolve(ROW, (key,))]
+    return [of for of in found if of is not None]
 
 
 # -- how --------------------------------------------------------------------------------------------------------------
@@ -157,7 +159,7 @@ def _layouts(layout: Layout, stages: tuple[Stage, ...], splits: tuple[Split, ...
         onward = None
         if stage.made is not None:
             reader, _ = _reader(stage, stages)
-            onward = Onward(reader, stage.made, splits[reader - 1].by[stage.made.type.name], own)
+            onward = Onward(reader, stage.made, splits[reader - 1].by[stage.made.type.name][0], own)
         found.append(
             replace(
                 base,
