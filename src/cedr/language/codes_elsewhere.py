@@ -61,6 +61,7 @@ ELSEWHERE: Mapping[str, str] = {
     "unequal-columns": "the columns of a batch of events are not equally long",
     "unknown-state-version": "the state was stored by another version, in a form that is not known",
     "no-messages": "a warning: no message has a type that the query names",
+    "unless-early": "a note: at its level UNLESS emits rows that it retracts when a second event comes (R33)",
     "types-not-declared": "a note: without declared types, names are not checked",
     "cannot-read": "a file is not there, or cannot be read",
     "unreadable-file": "a file of events among others cannot be read as what it should be; also a dead letter",
