@@ -71,6 +71,33 @@ class Many(list[Any]):
     """The values of a repetition, on their way into the rule that repeats."""
 
 
+class _Stack:
+    """The stack in a trial: what it adds to the parser's own, of which nothing is copied, however deep it is."""
+
+    __slots__ = ("_added", "_below", "_kept")
+
+    def __init__(self, below: list[int]) -> None:
+        self._below, self._kept = below, len(below)
+        self._added: list[int] = []
+
+    @property
+    def top(self) -> int:
+        return self._added[-1] if self._added else self._below[self._kept - 1]
+
+    def push(self, state: int) -> None:
+        self._added.append(state)
+
+    def drop(self, count: int) -> None:
+        own = min(count, len(self._added))
+        del self._added[len(self._added) - own :]
+        self._kept -= count - own
+
+    def copy(self) -> _Stack:
+        copied = _Stack(self._below)
+        copied._kept, copied._added = self._kept, list(self._added)
+        return copied
+
+
 class Parser:
     """The LALR parser, with the builder that it calls; one for the process, so it is used under a lock."""
 
@@ -90,13 +117,13 @@ class Parser:
         stack = [self.start]
         values: list[Any] = []
         position, count = 0, len(tokens)
-        chosen: list[tuple[int, list[int]]] = []  # keywords that could have been names, and the stack in front of each
+        chosen: list[tuple[int, list[int]]] = []  # keywords that could be variables, and the stack in front of each
         try:
             while position < count:
                 table = self.states[stack[-1]]
                 terminal, used = self._terminal(tokens, position, stack)
                 token = tokens[position]
-                if token.kind == WORD and terminal != "NAME" and "NAME" in table and not _opens(tokens, position):
+                if token.kind == WORD and terminal != "NAME" and "NAME" in table and "AS" in table:
                     chosen.append((position, list(stack)))
                     del chosen[:-_CHOICES]
                 token.type, token.end = terminal, tokens[position + used - 1].end
@@ -105,7 +132,7 @@ class Parser:
                 position += used
             self._reduce(stack, values, _END, count)
         except Rejected as rejection:
-            fitting = (p for p, before in reversed(chosen) if self._fits(before, tokens, p, "NAME", 2 * _AHEAD))
+            fitting = (p for p, before in reversed(chosen) if self._fits(_Stack(before), tokens, p, "NAME", 2 * _AHEAD))
             rejection.to_quote = next(fitting, None)
             raise
         return values[-1]
@@ -147,7 +174,7 @@ class Parser:
         readings, otherwise, used = self._readings(tokens, position, self.states[stack[-1]])
         if len(readings) == 1:
             return readings[0], used
-        fitting = (terminal for terminal in readings if self._fits(stack, tokens, position, terminal, _AHEAD))
+        fitting = (terminal for terminal in readings if self._fits(_Stack(stack), tokens, position, terminal, _AHEAD))
         return next(fitting, otherwise), used
 
     def _readings(
@@ -179,42 +206,35 @@ class Parser:
         readings = (keyword, "NAME") if _rather_keyword(word, tokens, position) else ("NAME", keyword)
         return readings, readings[0], 1
 
-    def _fits(self, stack: list[int], tokens: Sequence[Token], position: int, terminal: str, ahead: int) -> bool:
+    def _fits(self, stack: _Stack, tokens: Sequence[Token], position: int, terminal: str, ahead: int) -> bool:
         """Whether a token can be this terminal, so that some reading of the tokens ahead can follow."""
-        after = self._shifted(stack, terminal)
-        if after is None:
+        after = stack.copy()
+        if not self._shifts(after, terminal):
             return False
+        after.push(self.states[after.top][terminal])
         position += 2 if terminal == "AS_OF" else 1
         if position >= len(tokens):
             return self._shifts(after, _END)
         if ahead == 0:
             return True
-        readings, _, _ = self._readings(tokens, position, self.states[after[-1]])
+        readings, _, _ = self._readings(tokens, position, self.states[after.top])
         return any(self._fits(after, tokens, position, reading, ahead - 1) for reading in readings)
-
-    def _shifted(self, stack: list[int], terminal: str) -> list[int] | None:
-        """The stack after a terminal, None where it cannot stand."""
-        after = list(stack)
-        if not self._shifts(after, terminal):
-            return None
-        after.append(self.states[after[-1]][terminal])
-        return after
 
     def _expected(self, stack: list[int]) -> frozenset[str]:
         """The terminals that could have stood here, keywords and signs as they are written."""
         written = {name: text for text, name in self.terminals.items()}
         here = [name for name in self.states[stack[-1]] if name.isupper()]
-        return frozenset(written.get(name, name) for name in here if self._shifts(list(stack), name))
+        return frozenset(written.get(name, name) for name in here if self._shifts(_Stack(stack), name))
 
-    def _shifts(self, stack: list[int], terminal: str) -> bool:
+    def _shifts(self, stack: _Stack, terminal: str) -> bool:
         """Whether a terminal is shifted after all reductions: a look-ahead may hold some that are not."""
         while True:
-            action = self.states[stack[-1]].get(terminal)
+            action = self.states[stack.top].get(terminal)
             if action is None or action >= 0:
-                return action is not None or (terminal == _END and stack[-1] == self.end)
+                return action is not None or (terminal == _END and stack.top == self.end)
             rule = self.rules[-1 - action]
-            del stack[-rule.size :]
-            stack.append(self.states[stack[-1]][rule.origin])
+            stack.drop(rule.size)
+            stack.push(self.states[stack.top][rule.origin])
 
 
 def _flat(values: list[Any]) -> list[Any]:
@@ -247,12 +267,6 @@ def _as_of(tokens: Sequence[Token], position: int) -> bool:
     return then is not None and (then.kind == "INTEGER" or then.word in _TIME_STARTS)
 
 
-def _opens(tokens: Sequence[Token], position: int) -> bool:
-    """Whether a word is an operator or a function with its parenthesis."""
-    following = _following(tokens, position)
-    return tokens[position].word in _BEFORE_PARENTHESIS and following is not None and following.word == "("
-
-
 def _only(terminal: str) -> tuple[tuple[str, ...], str, int]:
     return (terminal,), terminal, 1
 
@@ -268,10 +282,10 @@ def _surely(word: str, tokens: Sequence[Token], position: int, *, in_pattern: bo
         return following is not None and following.kind == "STRING"
     if word == "CASE":
         return following is not None and following.word == "WHEN"
-    if in_pattern and word in _NOT_IN_PATTERNS:
-        return False
-    if in_pattern and word == "FOREVER":
-        return following is None or following.word == ")"
+    if word in _NOT_IN_PATTERNS:
+        return not in_pattern
+    if word == "FOREVER":
+        return not in_pattern or following is None or following.word == ")"
     return None
 
 
