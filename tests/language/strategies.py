@@ -13,6 +13,7 @@ from hypothesis.strategies import SearchStrategy
 from cedr.expression import tree
 from cedr.expression.tree import Expression
 from cedr.language import syntax
+from cedr.language.options import OPTIONS, Kind, is_constant
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
 from cedr.model.modes import Consumption, JoinKind, KeyMode, Selection, Valid
 from cedr.model.schema import DataType, Shape
@@ -271,7 +272,25 @@ def _attribute(name: str, shape: Shape) -> syntax.AttributeDeclaration:
 def type_declarations() -> SearchStrategy[syntax.TypeDeclaration]:
     attributes = st.lists(st.builds(_attribute, names(), shapes()), max_size=3).map(tuple)
     revisable = durations().filter(lambda duration: duration >= 0)
-    return st.builds(syntax.TypeDeclaration, names(), attributes, revisable)
+    return st.builds(syntax.TypeDeclaration, names(), attributes, revisable, options(origins()))  # type: ignore[arg-type]
+
+
+def origins() -> SearchStrategy[syntax.Origin]:
+    """Paths and options, each option at most once."""
+    values: dict[Kind, SearchStrategy[object]] = {
+        Kind.COLUMN: names(),
+        Kind.COLUMN_OR_CONSTANT: names().filter(lambda name: not is_constant(name)) | names().map(lambda n: f"'{n}'"),
+        Kind.TEXT: st.text(min_size=1, max_size=5),
+        Kind.FLAG: st.booleans(),
+        Kind.DURATION: st.integers(0, FOREVER) | st.sampled_from(["10 minutes", "1.5 s", "FOREVER"]),
+    }
+    each = [
+        st.builds(syntax.Option, st.just(name), st.sampled_from(known.words) if known.words else values[known.kind])
+        for name, known in OPTIONS.items()
+    ]
+    several = st.lists(st.one_of(each), max_size=4, unique_by=lambda option: option.name).map(tuple)
+    paths = st.text(min_size=1, max_size=8).filter(lambda path: bool(path.strip()))
+    return st.builds(syntax.Origin, options(paths), several)  # type: ignore[arg-type]
 
 
 def files() -> SearchStrategy[syntax.File]:

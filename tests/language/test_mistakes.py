@@ -18,14 +18,15 @@ def said(text: str) -> list[Diagnostic]:
 @pytest.mark.parametrize(
     ("text", "place", "hint"),
     [
-        ("SELECT x FROM A", "SELECT", "begins with TYPE or EVENT"),
+        ("x FROM A", "x", "begins with TYPE or EVENT"),
+        ("SELECT x FROM A", "SELECT", "EVENT name FROM"),
         ("EVENT", "T", "WHEN … for a pattern"),
         ("TYPE T", "T", "write TYPE name ("),
         ("EVENT Q WHEN A EVENT R WHEN B", "EVENT", "separated by a semicolon"),
         ("EVENT Q WHEN ANY(A AS x B AS y)", "B", "a comma missing"),
         ("EVENT Q WHEN SEQUENCE(A, B, 5m)", "m", "units are weeks"),
         ("EVENT Q WHEN SEQUENCE(A, B, 5 parsecs)", "parsecs", '"parsecs" is no unit'),
-        ("EVENT Q FROM A WHERE a == 1", "=", 'a single "="'),
+        ("EVENT Q FROM A WHERE a == 1", "==", 'a single "="'),
         ('EVENT Q FROM A WHERE a LIKE b "c"', '"c"', "double quotes are for names"),
         ("EVENT Q WHEN A AS SELECT SELECT x", "SELECT", "EVENT name FROM"),
         ("EVENT Q FROM A GROUP BY HAVING a", "HAVING", "in double quotes"),

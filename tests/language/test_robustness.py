@@ -125,5 +125,14 @@ def test_a_text_of_a_million_characters_is_read_in_seconds() -> None:
     assert time.process_time() - begin < 20
 
 
+@pytest.mark.parametrize("words", ["NOT ", "CASE WHEN "])
+def test_words_that_nest_without_brackets_are_read_in_seconds(words: str) -> None:
+    """Telling keywords from names looks a few tokens ahead; that must not cost more the deeper the text nests."""
+    begin = time.process_time()
+    with pytest.raises(LanguageError):
+        parse("EVENT Q FROM A WHERE " + words * 50_000)
+    assert time.process_time() - begin < 20
+
+
 def test_at_most_so_many_errors_are_reported() -> None:
     assert len(refused("EVENT;" * 1_000)) == 20

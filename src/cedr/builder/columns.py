@@ -6,9 +6,11 @@ Reading: R20.  Operators make the trees of ``cedr.expression``; texts are read b
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
+from cedr.expression.render import render
 from cedr.expression.tree import (
     Aggregate,
     Between,
@@ -25,7 +27,7 @@ from cedr.expression.tree import (
     Unary,
 )
 from cedr.language.parse import parse
-from cedr.language.syntax import AlgebraBody, PatternBody, Query, Unless
+from cedr.language.syntax import AlgebraBody, PatternBody, Query, Unless, Written
 from cedr.model.schema import DataType
 from cedr.model.time import parse_timestamp
 
@@ -235,16 +237,22 @@ def parse_conjuncts(text: str) -> PatternBody:
     return body
 
 
-def duration(length: Duration) -> int:
-    """A length of time in ticks.  Raises ``LanguageError`` for a text that is none."""
+def duration(length: Duration) -> Written:
+    """A length of time, and whether it was given with a unit (R50).  Raises ``LanguageError`` for a text that is none.
+
+    >>> duration("5 minutes").value, duration(timedelta(minutes=5)).unit, duration(300).unit
+    (300000000, True, False)
+    """
     if isinstance(length, timedelta):
-        return length // timedelta(microseconds=1)
+        microseconds = length // timedelta(microseconds=1)
+        return Written(render(Literal(microseconds, DataType.DURATION)), microseconds, unit=True)
     if isinstance(length, int):
-        return length
+        return Written(str(length), length, unit=False)
     body = _statement(f"EVENT duration WHEN UNLESS(a, b,\n{length})").body
     assert isinstance(body, PatternBody)
     assert isinstance(body.pattern.expression, Unless)
-    return body.pattern.expression.scope
+    (written,) = body.pattern.expression.durations
+    return replace(written, span=None)
 
 
 def _statement(text: str) -> Query:

@@ -150,13 +150,17 @@ def _operator(operator: syntax.Operator, operands: Iterable[Pattern]) -> Pattern
 def sequence(*operands: Operand, within: Duration) -> Pattern:
     """``SEQUENCE(p, …, w)``: in this order, the last at most ``within`` after the first (R11)."""
     parts = [_operand(operand) for operand in operands]
-    return _operator(syntax.Sequence(tuple(p.parameter for p in parts), duration(within)), parts)
+    scope = duration(within)
+    made = syntax.Sequence(tuple(p.parameter for p in parts), scope.value, durations=(scope,))
+    return _operator(made, parts)
 
 
 def all_of(*operands: Operand, within: Duration) -> Pattern:
     """``ALL(p, …, w)``: one of each, in any order (R13)."""
     parts = [_operand(operand) for operand in operands]
-    return _operator(syntax.All(tuple(p.parameter for p in parts), duration(within)), parts)
+    scope = duration(within)
+    made = syntax.All(tuple(p.parameter for p in parts), scope.value, durations=(scope,))
+    return _operator(made, parts)
 
 
 def any_of(*operands: Operand) -> Pattern:
@@ -168,19 +172,25 @@ def any_of(*operands: Operand) -> Pattern:
 def at_least(count: int, *operands: Operand, within: Duration) -> Pattern:
     """``ATLEAST(n, p, …, w)``: n of them, in any order (R12)."""
     parts = [_operand(operand) for operand in operands]
-    return _operator(syntax.AtLeast(count, tuple(p.parameter for p in parts), duration(within)), parts)
+    scope = duration(within)
+    made = syntax.AtLeast(count, tuple(p.parameter for p in parts), scope.value, durations=(scope,))
+    return _operator(made, parts)
 
 
 def at_most(count: int, *operands: Operand, within: Duration) -> Pattern:
     """``ATMOST(n, p, …, w)``: each event with at most n in the time before it (R14)."""
     parts = [_operand(operand) for operand in operands]
-    return _operator(syntax.AtMost(count, tuple(p.parameter for p in parts), duration(within)), parts)
+    scope = duration(within)
+    made = syntax.AtMost(count, tuple(p.parameter for p in parts), scope.value, durations=(scope,))
+    return _operator(made, parts)
 
 
 def unless(first: Operand, second: Operand, *, within: Duration, contributor: int | None = None) -> Pattern:
     """``UNLESS(p, p, w)``, or from the n-th contributor on ``UNLESS(p, p, n, w)`` (R15, R16)."""
     parts = [_operand(first), _operand(second)]
-    return _operator(syntax.Unless(parts[0].parameter, parts[1].parameter, duration(within), contributor), parts)
+    scope = duration(within)
+    made = syntax.Unless(parts[0].parameter, parts[1].parameter, scope.value, contributor, durations=(scope,))
+    return _operator(made, parts)
 
 
 def not_(negated: Operand, scope: Operand) -> Pattern:

@@ -131,22 +131,26 @@ def stream(source: str | Standing) -> Stream:
 
 def moving(length: Duration) -> MovingWindow:
     """``MOVING d``: each event lives at most d (R31)."""
-    return MovingWindow(duration(length))
+    written = duration(length)
+    return MovingWindow(written.value, durations=(written,))
 
 
 def hopping(size: Duration, every: Duration) -> HoppingWindow:
     """``HOPPING d EVERY d`` (R31)."""
-    return HoppingWindow(duration(size), duration(every))
+    lengths = duration(size), duration(every)
+    return HoppingWindow(lengths[0].value, lengths[1].value, durations=lengths)
 
 
 def tumbling(size: Duration) -> TumblingWindow:
     """``TUMBLING d`` (R31)."""
-    return TumblingWindow(duration(size))
+    written = duration(size)
+    return TumblingWindow(written.value, durations=(written,))
 
 
 def session(gap: Duration) -> SessionWindow:
     """``SESSION d``: each event lives as long as its session."""
-    return SessionWindow(duration(gap))
+    written = duration(gap)
+    return SessionWindow(written.value, durations=(written,))
 
 
 def lifetime(start: str | Column, length: str | Column) -> LifetimeWindow:

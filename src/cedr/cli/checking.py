@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import typer
 
 from cedr.cli.reporting import exit_status, report
-from cedr.connect.files import read_text
-from cedr.errors import CedrError, Diagnostic
-from cedr.evaluation.catalog import declared_types, read_catalog
-from cedr.language.check import check_text
-from cedr.language.parse import parse_all
+from cedr.errors import CedrError, Diagnostic, Span
+from cedr.evaluation.catalog import read_catalog
+from cedr.evaluation.queries import query_file, types_for
+from cedr.model.level import MIDDLE
 from cedr.model.schema import Catalog
 from cedr.plan.compile import Program, compile_file
+from cedr.plan.notes import unless_note
 
 NOT_DECLARED = Diagnostic(
     "types-not-declared",
@@ -35,7 +36,7 @@ def check_files(names: Sequence[str], catalogs: Sequence[str], *, as_json: bool)
             found = error.diagnostics
             status = max(status, exit_status(found))
         else:
-            found = program.warnings if declared else (*program.warnings, NOT_DECLARED)
+            found = (*program.warnings, *_notes(program), *(() if declared else (NOT_DECLARED,)))
             if not as_json:
                 typer.echo(_summary(name, program))
         _show(found, as_json=as_json)
@@ -47,13 +48,19 @@ def compiled(name: str, known: Catalog) -> tuple[Program, bool]:
 
     Errors of syntax and of meaning are raised together.
     """
-    text = read_text(name)
-    parsed = parse_all(text, name)
-    declared = bool(known.types or declared_types(parsed.file).types)
-    types = Catalog(dict(known.types), open=not declared)
-    if parsed.errors:
-        check_text(text, name, types)
-    return compile_file(parsed.file, types), declared
+    file = query_file(Path(name), known)
+    types = types_for(file, known)
+    return compile_file(file, types), not types.open
+
+
+def _notes(program: Program) -> Iterator[Diagnostic]:
+    """What queries do at their levels that surprises; one place is told once, though others read that query (R43)."""
+    told: set[Span | None] = set()
+    for query in program.queries.values():
+        note = unless_note(query.plan, query.consistency or MIDDLE)
+        if note is not None and note.span not in told:
+            yield note
+            told.update((note.span, *(span for span, _ in note.related)))
 
 
 def _summary(name: str, program: Program) -> str:

@@ -22,13 +22,13 @@ def read_catalog(paths: Iterable[str | PathLike[str]]) -> Catalog:
 
 
 def declared_types(file: File) -> Catalog:
-    """The types that a text declares."""
+    """The types that a text declares; one whose attributes are those of its file is open until that is read."""
     catalog = Catalog()
     for declared in file.statements:
         if isinstance(declared, TypeDeclaration):
             attributes = {attribute.name: attribute.type for attribute in declared.attributes}
             shapes = {attribute.name: attribute.shape for attribute in declared.attributes if attribute.shape}
-            catalog.add(EventType(declared.name, attributes, declared.revisable, shapes=shapes))
+            catalog.add(EventType(declared.name, attributes, declared.revisable, open=declared.inferred, shapes=shapes))
     return catalog
 
 

@@ -8,7 +8,8 @@ from typing import Protocol, runtime_checkable
 from cedr.connect.files import read_text
 from cedr.errors import Diagnostic, LanguageError
 from cedr.evaluation.catalog import declared_types, read_catalog
-from cedr.language.parse import parse
+from cedr.language.check import check_text
+from cedr.language.parse import parse_all
 from cedr.language.syntax import File
 from cedr.language.tokens import duration_of
 from cedr.model.level import MIDDLE, ConsistencyLevel
@@ -35,13 +36,30 @@ class HasExplanation(Protocol):
     cedr_explanation: Explanation
 
 
-def query_file(query: str | PathLike[str] | Builder | File) -> File:
-    """The tree of a query given as a text, as the path of a file, or built in Python."""
+def query_file(query: str | PathLike[str] | Builder | File, known: Catalog | None = None) -> File:
+    """The tree of a query given as a text, as the path of a file, or built in Python.
+
+    Raises ``LanguageError`` for a text that cannot be parsed, with what is wrong in its other statements: against the
+    types that are ``known``, or where these come later, with the data, all that is wrong whatever they are.
+    """
     if isinstance(query, File):
         return query
     if isinstance(query, PathLike) or (isinstance(query, str) and query.endswith(".cedr") and "\n" not in query):
-        return parse(read_text(fspath(query)), fspath(query))
-    return parse(query) if isinstance(query, str) else query.to_file()
+        return _parsed(read_text(fspath(query)), fspath(query), known)
+    return _parsed(query, "<query>", known) if isinstance(query, str) else query.to_file()
+
+
+def _parsed(text: str, name: str, known: Catalog | None) -> File:
+    parsed = parse_all(text, name)
+    if parsed.errors:
+        check_text(text, name, Catalog(open=True) if known is None else types_for(parsed.file, known))
+    return parsed.file
+
+
+def types_for(file: File, known: Catalog) -> Catalog:
+    """The types that a file is checked against: any name is taken where none is declared, in the file or elsewhere."""
+    declared = known.types or declared_types(file).types
+    return Catalog(dict(known.types), open=known.open or not declared)
 
 
 def compile_query(
@@ -52,10 +70,9 @@ def compile_query(
     Names are checked against the types of the text and of the catalog, a file of TYPE statements or a ``Catalog``;
     where no type is declared at all, any name and any attribute is taken as it comes.
     """
-    file = query_file(query)
     known = catalog_of(catalog)
-    declared = known.types or declared_types(file).types
-    return compile_file(file, Catalog(dict(known.types), open=known.open or not declared))
+    file = query_file(query, known)
+    return compile_file(file, types_for(file, known))
 
 
 def explain_query(

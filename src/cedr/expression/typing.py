@@ -18,6 +18,7 @@ from cedr.errors import Diagnostic
 from cedr.expression import lattice, tree
 from cedr.expression.aggregate import AGGREGATES
 from cedr.expression.cast import SOURCES, castable
+from cedr.expression.elsewhere import ELSEWHERE
 from cedr.expression.functions import FUNCTIONS
 from cedr.expression.lattice import ANY, BOOLEAN, DATE, DURATION, INTEGER, LIST, NULL, STRING, STRUCT, TIMESTAMP
 from cedr.expression.render import render
@@ -305,6 +306,9 @@ def _chosen(self: _Inference, node: tree.Call) -> DataType:
 
 
 def _unknown(self: _Inference, node: Expression, name: str) -> DataType:
+    instead = ELSEWHERE.get(name.upper())
+    if instead:
+        return self.fault(node, "unknown-function", f'there is no function "{name}"', "", instead)
     known = [*FUNCTIONS, *AGGREGATES]
     close = difflib.get_close_matches(name.upper(), known, n=3)
     detail = f"close: {', '.join(close)}" if close else f"functions are: {', '.join(sorted(FUNCTIONS))}"

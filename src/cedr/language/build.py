@@ -11,22 +11,22 @@ from typing import Any
 from cedr.errors import Span
 from cedr.expression.tree import Expression
 from cedr.language import syntax
-from cedr.language.build_pattern import PatternBuilder
-from cedr.language.building import DEEPEST, Clause, clauses
+from cedr.language.build_pattern import written
+from cedr.language.build_type import TypeBuilder
+from cedr.language.building import DEEPEST, Clause
 from cedr.language.tokens import Token
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
 from cedr.model.modes import JoinKind
-from cedr.model.schema import TYPE_NAMES, UNKNOWN_SHAPE, DataType, Shape
 from cedr.model.time import FOREVER
 
 _CHAINED = (syntax.JoinSource, syntax.UnionSource, syntax.ExceptSource)
 
 
-class Builder(PatternBuilder):
+class Builder(TypeBuilder):
     """Rules of the grammar that make statements and algebra bodies."""
 
-    RAW = PatternBuilder.RAW | {
-        *("revisable_always", "inner_join", "left_join", "anti_join", "inserts_window", "deletes_window"),
+    RAW = TypeBuilder.RAW | {
+        *("inner_join", "left_join", "anti_join", "inserts_window", "deletes_window"),
         *("coalesced_window", "distinct", "strong", "middle", "weak", "bound", "tick_time", "forever_time"),
     }
 
@@ -37,50 +37,6 @@ class Builder(PatternBuilder):
     def statement(self, _: Span, statement: syntax.Statement) -> syntax.Statement:
         return statement
 
-    # -- TYPE -------------------------------------------------------------------------------------------------------
-
-    def type_declaration(self, span: Span, name: Token, *parts: Any) -> syntax.TypeDeclaration:
-        attributes = tuple(part for part in parts if isinstance(part, syntax.AttributeDeclaration))
-        revisable = clauses(parts).get("revisable")
-        return syntax.TypeDeclaration(name.value, attributes, revisable.value if revisable else 0, span=span)
-
-    def attribute(self, span: Span, name: Token, shape: Clause) -> syntax.AttributeDeclaration:
-        inside = shape.value if shape.value.nested else None
-        return syntax.AttributeDeclaration(name.value, shape.value.type, inside, span=span)
-
-    def plain_shape(self, span: Span, data_type: Clause) -> Clause:
-        return Clause("shape", Shape(data_type.value), span)
-
-    def struct_shape(self, span: Span, name: Token, *fields: syntax.AttributeDeclaration) -> Clause:
-        if not self._holds(name, DataType.STRUCT, "has fields", "STRUCT(no STRING, limit FLOAT)"):
-            return Clause("shape", UNKNOWN_SHAPE, span)
-        found: dict[str, Shape] = {}
-        for field in fields:
-            if field.name in found:
-                self.report("duplicate-name", f'field "{field.name}" is declared twice', field.span or span)
-            found[field.name] = field.shape or Shape(field.type)
-        return Clause("shape", Shape(DataType.STRUCT, found), span)
-
-    def list_shape(self, span: Span, name: Token, element: Clause) -> Clause:
-        if not self._holds(name, DataType.LIST, "has elements of a type", "LIST(STRING)"):
-            return Clause("shape", UNKNOWN_SHAPE, span)
-        return Clause("shape", Shape(DataType.LIST, element=element.value), span)
-
-    def _holds(self, name: Token, wanted: DataType, what: str, example: str) -> bool:
-        found = self.data_type(name.span, name).value
-        if found is not wanted and name.value.upper() in TYPE_NAMES:
-            primary = f"only {wanted} {what}, {found} does not"
-            self.report("wrong-arguments", primary, name.span, hint=f"write {example}")
-        return bool(found is wanted)
-
-    def revisable_always(self, span: Span, *_: Token) -> Clause:
-        return Clause("revisable", FOREVER, span)
-
-    def revisable_for(self, span: Span, quantity: Clause) -> Clause:
-        if quantity.value.value < 0:
-            self.report("scope-not-positive", "events cannot be revised for less than no time", quantity.span)
-        return Clause("revisable", quantity.value.value, span)
-
     # -- EVENT ------------------------------------------------------------------------------------------------------
 
     def query(self, span: Span, name: Token, body: Any, *parts: Clause) -> syntax.Query:
@@ -88,11 +44,12 @@ class Builder(PatternBuilder):
         return syntax.Query(
             name.value,
             body,
-            said.get("consistency"),
+            said["consistency"][0] if "consistency" in said else None,
             said.get("occurrence_slice"),
             said.get("valid_slice"),
             said.get("as_of"),
             name_span=name.span,
+            durations=next((part.value[1] for part in parts if part.kind == "consistency"), ()),
             span=span,
         )
 
@@ -173,16 +130,17 @@ class Builder(PatternBuilder):
     # -- windows ----------------------------------------------------------------------------------------------------
 
     def moving_window(self, span: Span, length: Clause) -> Clause:
-        return Clause("window", syntax.MovingWindow(length.value.value, span=span), span)
+        return Clause("window", syntax.MovingWindow(length.value.value, durations=written(length), span=span), span)
 
     def hopping_window(self, span: Span, size: Clause, hop: Clause) -> Clause:
-        return Clause("window", syntax.HoppingWindow(size.value.value, hop.value.value, span=span), span)
+        made = syntax.HoppingWindow(size.value.value, hop.value.value, durations=written(size, hop), span=span)
+        return Clause("window", made, span)
 
     def tumbling_window(self, span: Span, size: Clause) -> Clause:
-        return Clause("window", syntax.TumblingWindow(size.value.value, span=span), span)
+        return Clause("window", syntax.TumblingWindow(size.value.value, durations=written(size), span=span), span)
 
     def session_window(self, span: Span, gap: Clause) -> Clause:
-        return Clause("window", syntax.SessionWindow(gap.value.value, span=span), span)
+        return Clause("window", syntax.SessionWindow(gap.value.value, durations=written(gap), span=span), span)
 
     def lifetime_window(self, span: Span, start: Expression, duration: Expression) -> Clause:
         return Clause("window", syntax.LifetimeWindow(start, duration, span=span), span)
@@ -202,25 +160,26 @@ class Builder(PatternBuilder):
         return Clause("consistency", level.value, span)
 
     def strong(self, span: Span, *_: Token) -> Clause:
-        return Clause("level", STRONG, span)
+        return Clause("level", (STRONG, ()), span)
 
     def middle(self, span: Span, *_: Token) -> Clause:
-        return Clause("level", MIDDLE, span)
+        return Clause("level", (MIDDLE, ()), span)
 
     def weak(self, span: Span, *_: Token) -> Clause:
-        return Clause("level", WEAK, span)
+        return Clause("level", (WEAK, ()), span)
 
     def blocking_memory(self, span: Span, blocking: Clause, memory: Clause) -> Clause:
         """Paper: Section 5, Figure 9.  Readings: R33, R34."""
-        return Clause("level", ConsistencyLevel(self._bound("B", blocking), self._bound("M", memory)), span)
+        level = ConsistencyLevel(self._bound("B", blocking), self._bound("M", memory))
+        return Clause("level", (level, (blocking.value[1], memory.value[1])), span)
 
     def bound(self, span: Span, quantity: Clause, *rest: Token) -> Clause:
-        return Clause("bound", Bound(quantity.value.value, cedr_time=bool(rest)), span)
+        return Clause("bound", (quantity.value.value, quantity.value.written, bool(rest)), span)
 
     def _bound(self, name: str, bound: Clause) -> Bound:
-        value: Bound = bound.value
-        if value.duration >= 0:
-            return value
+        duration, _, cedr_time = bound.value
+        if duration >= 0:
+            return Bound(duration, cedr_time)
         self.report(
             "level-negative",
             f"{name} must not be negative",

@@ -20,10 +20,21 @@ from cedr.model.time import FOREVER
 
 
 class Quantity(NamedTuple):
-    """A duration or a bare number; ``ticks`` says that it was the number."""
+    """A duration or a bare number; ``ticks`` says that it was the number, ``written`` how it was written."""
 
     value: int
+    written: syntax.Written
     ticks: bool = False
+
+
+def _quantity(value: int, span: Span, *, ticks: bool = False) -> Clause:
+    text = " ".join(span.text.split())
+    return Clause("quantity", Quantity(value, syntax.Written(text, value, not ticks, span), ticks), span)
+
+
+def written(*quantities: Clause) -> tuple[syntax.Written, ...]:
+    """How quantities were written.  Reading: R50."""
+    return tuple(quantity.value.written for quantity in quantities)
 
 
 _USAGE = {
@@ -50,6 +61,7 @@ class Arguments:
         self.rest = arguments
         self.count: Clause | None = None
         self.scope = 1
+        self.durations: tuple[syntax.Written, ...] = ()
 
     @property
     def patterns(self) -> tuple[syntax.Parameter, ...]:
@@ -128,14 +140,14 @@ class PatternBuilder(ExpressionBuilder):
         if len(tokens) == 2:
             literal = self.negative(span, literal)
         assert isinstance(literal, Literal)
-        return Clause("quantity", Quantity(_integer(literal), ticks=True), span)
+        return _quantity(_integer(literal), span, ticks=True)
 
     def duration(self, span: Span, *tokens: Token) -> Clause:
         size = self._ticks(tokens[-1])
-        return Clause("quantity", Quantity(size if len(tokens) == 1 else -size), span)
+        return _quantity(size if len(tokens) == 1 else -size, span)
 
     def forever(self, span: Span, *_: Token) -> Clause:
-        return Clause("quantity", Quantity(FOREVER), span)
+        return _quantity(FOREVER, span)
 
     def _whole_number(self, what: str, quantity: Clause) -> None:
         if not quantity.value.ticks:
@@ -203,7 +215,8 @@ class PatternBuilder(ExpressionBuilder):
     def _take_scope(self, arguments: Arguments) -> None:
         last = arguments.rest[-1] if arguments.rest else None
         if last is not None and last.kind == "quantity" and (len(arguments.rest) > 1 or arguments.name not in _COUNTED):
-            arguments.scope = arguments.rest.pop().value.value
+            scope = arguments.rest.pop()
+            arguments.scope, arguments.durations = scope.value.value, written(scope)
         elif last is not None and last.kind == "literal":
             self.report(
                 "scope-not-duration",
@@ -249,7 +262,8 @@ class PatternBuilder(ExpressionBuilder):
                 f"{arguments.name} takes event expressions"
                 + (" and has no scope" if arguments.name in _UNSCOPED else ", then one scope at its end"),
                 argument.span,
-                hint=f"write {_USAGE[arguments.name]}",
+                hint=f"write {_USAGE[arguments.name]}"
+                + ('; a type of that name is quoted: "FOREVER"' if argument.span.text.upper() == "FOREVER" else ""),
             )
         count = len(arguments.rest)
         wrong = count != 2 if arguments.name in _PAIRS else count == 0
@@ -320,20 +334,25 @@ def _make(arguments: Arguments, disjoint: bool, from_root: bool, span: Span) -> 
     patterns, scope, number = arguments.patterns, arguments.scope, arguments.number
     first, last = patterns[0], patterns[-1]
     count_span = arguments.count.span if arguments.count else None
+    durations = arguments.durations
     match arguments.name:
         case "SEQUENCE":
-            return syntax.Sequence(patterns, scope, disjoint=disjoint, span=span)
+            return syntax.Sequence(patterns, scope, disjoint=disjoint, durations=durations, span=span)
         case "ALL":
-            return syntax.All(patterns, scope, disjoint=disjoint, span=span)
+            return syntax.All(patterns, scope, disjoint=disjoint, durations=durations, span=span)
         case "ANY":
             return syntax.Any(patterns, disjoint=disjoint, span=span)
         case "ATLEAST":
-            return syntax.AtLeast(number, patterns, scope, count_span, disjoint=disjoint, span=span)
+            return syntax.AtLeast(
+                number, patterns, scope, count_span, disjoint=disjoint, durations=durations, span=span
+            )
         case "ATMOST":
-            return syntax.AtMost(number, patterns, scope, count_span, disjoint=disjoint, span=span)
+            return syntax.AtMost(number, patterns, scope, count_span, disjoint=disjoint, durations=durations, span=span)
         case "UNLESS":
             contributor = number if arguments.count else None
-            return syntax.Unless(first, last, scope, contributor, count_span, disjoint=disjoint, span=span)
+            return syntax.Unless(
+                first, last, scope, contributor, count_span, disjoint=disjoint, durations=durations, span=span
+            )
         case "NOT":
             return syntax.Not(first, last, disjoint=disjoint, span=span)
     return syntax.CancelWhen(first, last, from_root, disjoint=disjoint, span=span)

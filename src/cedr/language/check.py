@@ -70,7 +70,8 @@ def check_text(text: str, name: str = "<query>", catalog: Catalog | None = None)
 
 
 def _sorted(errors: Iterable[Diagnostic]) -> list[Diagnostic]:
-    return sorted(errors, key=lambda error: error.span.start if error.span else 0)
+    """In the order of the text; an expression that is looked at twice is blamed once."""
+    return sorted(dict.fromkeys(errors), key=lambda error: error.span.start if error.span else 0)
 
 
 class _FileCheck:
@@ -109,9 +110,12 @@ class _FileCheck:
                 self.queries[statement.name] = statement
                 types.types.pop(statement.name, None)
             else:
-                types.add(self._event_type(statement))
+                types.add(self._event_type(statement, types))
 
-    def _event_type(self, declaration: TypeDeclaration) -> EventType:
+    def _event_type(self, declaration: TypeDeclaration, types: Catalog) -> EventType:
+        if declaration.inferred:  # the catalog knows the attributes once the file was read
+            known = types.types.get(declaration.name) or EventType(declaration.name, open=True)
+            return replace(known, revisable=declaration.revisable) if declaration.revisable else known
         attributes: dict[str, DataType] = {}
         shapes: dict[str, Shape] = {}
         for attribute in declaration.attributes:

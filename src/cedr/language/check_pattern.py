@@ -84,7 +84,8 @@ class PatternCheck:
     def _leaf_type(self, place: Place) -> EventType:
         reference = place.parameter.expression
         assert isinstance(reference, TypeReference)
-        return self.environment.event_type(reference.name, reference.span, self.problems)
+        mode = place.parameter.selection
+        return self.environment.event_type(reference.name, reference.span, self.problems, mode.value if mode else "")
 
     def _variable(self, name: str, place: Place, types: _Types) -> Variable:
         expression = place.parameter.expression

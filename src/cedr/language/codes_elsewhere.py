@@ -87,6 +87,7 @@ ELSEWHERE: Mapping[str, str] = {
     "time-unit-unexpected": "times are timestamps, and the query speaks of ticks (R50)",
     "on-the-oracle": "a warning: only the oracle evaluates the query, which is slow",
     "missing-package": "a Python package is not installed that was asked for",
+    "unless-early": "a note: at its level UNLESS emits rows that it retracts when a second event comes (R33)",
     "types-not-declared": "a note: without declared types, names are not checked",
     "cannot-read": "a file is not there, or cannot be read",
     "unreadable-file": "a file of events among others cannot be read as what it should be; also a dead letter",

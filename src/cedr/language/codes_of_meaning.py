@@ -42,7 +42,7 @@ MEANING: tuple[Code, ...] = (
     ),
     Code(
         "duplicate-name",
-        "two statements, or two attributes, have the same name",
+        "two statements, attributes or options have the same name",
         "Event types and queries share their names.",
         "TYPE A (x INTEGER);\nTYPE A (y INTEGER)\n",
     ),
@@ -194,6 +194,20 @@ WARNINGS: tuple[Code, ...] = (
         "a predicate needs more events than are ever bound together",
         "A conjunct constrains only instances in which every variable that it names is bound (R21).",
         _AB + "EVENT Q WHEN ANY(A AS a, B AS b) WHERE {a.x = b.x}\n",
+        warning=True,
+    ),
+    Code(
+        "quoted-text",
+        "a word in double quotes is read as an attribute, and was probably meant as a text",
+        "Texts stand in single quotes, names in double quotes (R20). Where attributes are declared it is an error.",
+        "TYPE TX FROM 'tx.csv';\nEVENT Q WHEN ANY(TX AS t) WHERE t.state = \"open\"\n",
+        warning=True,
+    ),
+    Code(
+        "like-regular",
+        "a pattern of LIKE looks like a regular expression",
+        "In LIKE only % and _ stand for other characters; REGEXP_LIKE takes regular expressions.",
+        "TYPE TRADE (symbol STRING, price FLOAT);\nEVENT Q WHEN ANY(TRADE AS t) WHERE t.symbol LIKE '^A.*'\n",
         warning=True,
     ),
 )

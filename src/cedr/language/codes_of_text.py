@@ -86,6 +86,18 @@ TEXT: tuple[Code, ...] = (
         "EVENT Q WHEN UNLESS(A AS a, B AS b, C AS c, 5 minutes)\n",
     ),
     Code(
+        "unknown-option",
+        "WITH has no such option",
+        "The message lists the options; the reference of the language says what each means.",
+        "TYPE TX (card STRING) FROM 'tx.csv' WITH (tme = ts, id = tx_id)\n",
+    ),
+    Code(
+        "wrong-option",
+        "an option of WITH has a value that it does not take",
+        "A column is a name, quoted or not; a text stands in single quotes; a duration has a unit or is a number.",
+        "TYPE TX (card STRING) FROM 'tx.csv' WITH (time = ts, disorder = soon)\n",
+    ),
+    Code(
         "level-negative",
         "B or M of a consistency level is negative",
         "B is how long a query may wait for late events, M how far back it remembers: both are 0 or more.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from cedr.errors import Span
+from cedr.language.foreign import in_place_of_a_type
 from cedr.language.problems import Problems, close, listing
 from cedr.model.schema import Catalog, EventType
 
@@ -33,19 +34,29 @@ class Environment:
             return EventType(name, open=True)
         return self.types.get(name)
 
-    def event_type(self, name: str, span: Span | None, problems: Problems) -> EventType:
-        """The type of that name; after a complaint, an open one."""
+    def event_type(self, name: str, span: Span | None, problems: Problems, mode: str = "") -> EventType:
+        """The type of that name; after a complaint, an open one.
+
+        ``mode`` is the word EACH, FIRST or LAST in front of it, if any: it may have been meant as a name (R47).
+        """
         found = self.find(name)
         if found is not None:
             return found
         known = [*(item.name for item in self.types), *self.outputs]
         similar = close(name, known)
+        meant = close(mode, [other for other in known if other.upper() == mode]) if mode else None
+        if similar:
+            hint = f"did you mean {similar}?"
+        elif meant:
+            hint = f'an event type that is called like a keyword is quoted here: "{meant}" AS {name}'
+        else:
+            hint = in_place_of_a_type(name) or f"declare it: TYPE {name} (attribute STRING)"
         if not any(error.code == "unknown-event-type" and f'"{name}"' in error.primary for error in problems.errors):
             problems.error(
                 "unknown-event-type",
                 f'there is no event type or query "{name}"',
                 span,
                 detail=f"known are: {listing(known)}" if known else "no event type is declared",
-                hint=f"did you mean {similar}?" if similar else f"declare it: TYPE {name} (attribute STRING)",
+                hint=hint,
             )
         return EventType(name, open=True)

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from cedr.errors import Diagnostic, Span
 from cedr.language.building import listed
+from cedr.language.foreign import foreign, order_of_clauses
 from cedr.language.tokens import QUOTED, WORD, Token
 
 _WORDS = {
@@ -32,19 +33,49 @@ _MODES = frozenset({"EACH", "FIRST", "LAST"})
 _MOST = 8
 
 
-def syntax_error(tokens: Sequence[Token], position: int, expected: frozenset[str]) -> Diagnostic:
-    """The message for a token out of place; ``expected`` are keywords, signs and names of terminals."""
-    at_end = position == len(tokens)
-    token = tokens[-1] if at_end else tokens[position]
-    span = Span(token.source, token.end - 1, token.end) if at_end else token.span
-    primary = "the statement ends too early" if at_end else f"{_shown(token)} cannot stand here"
-    label = "something is missing after this" if at_end else ""
+def syntax_error(
+    tokens: Sequence[Token], position: int, expected: frozenset[str], to_quote: int | None = None
+) -> Diagnostic:
+    """The message for a token out of place; ``expected`` are keywords, signs and names of terminals.
+
+    ``to_quote`` is the place of a keyword that would fit, were it quoted.  Reading: R47.
+    """
+    if position == len(tokens):
+        return _ends_too_early(tokens, expected)
+    token = tokens[position]
     detail = f"expected {listed(_expectation(expected))}" if expected else ""
-    return Diagnostic("syntax", primary, span, label, detail, _hint(tokens, position, expected))
+    if to_quote is not None and tokens[to_quote + 1 :][:1] and tokens[to_quote + 1].word in (",", ")"):
+        keyword = tokens[to_quote]
+        return Diagnostic("syntax", f"{_shown(keyword)} is a keyword here", keyword.span, "", "", _to_quote(keyword))
+    certain = _certain_hint(tokens, position, expected)
+    elsewhere = None if certain else foreign(tokens, position)
+    if elsewhere is not None:
+        start, end, hint = elsewhere
+        span = Span(token.source, tokens[start].start, tokens[end - 1].end)
+        return Diagnostic("syntax", f"{_quoted(span.text)} cannot stand here", span, hint=hint)
+    quote = "" if to_quote is None else _to_quote(tokens[to_quote])
+    hint = certain or _likely_hint(tokens, position, expected, quote)
+    return Diagnostic("syntax", f"{_shown(token)} cannot stand here", token.span, "", detail, hint)
+
+
+def _ends_too_early(tokens: Sequence[Token], expected: frozenset[str]) -> Diagnostic:
+    last = tokens[-1]
+    span = Span(last.source, last.end - 1, last.end)
+    detail = f"expected {listed(_expectation(expected))}" if expected else ""
+    hint = _hint_at_end(tokens)
+    return Diagnostic("syntax", "the statement ends too early", span, "something is missing after this", detail, hint)
+
+
+def _to_quote(token: Token) -> str:
+    return f'a name that is also a keyword is written in double quotes: "{token.value}"'
 
 
 def _shown(token: Token) -> str:
-    text = token.span.text
+    return _quoted(token.span.text)
+
+
+def _quoted(text: str) -> str:
+    text = " ".join(text.split())
     return f'"{text}"' if len(text) <= 30 and not text.startswith('"') else text if len(text) <= 30 else f"{text[:30]}…"
 
 
@@ -72,38 +103,51 @@ def _order(word: str) -> tuple[bool, str]:
     return word[0].isupper(), word
 
 
-def _hint(tokens: Sequence[Token], position: int, expected: frozenset[str]) -> str:
-    """What people mostly mean.  Tried from the most to the least certain."""
-    if position == len(tokens):
-        return _hint_at_end(tokens)
+def _certain_hint(tokens: Sequence[Token], position: int, expected: frozenset[str]) -> str:
+    """What can hardly be anything else."""
     token, before = tokens[position], tokens[position - 1] if position else None
-    if position == 0:
-        return "a statement begins with TYPE or EVENT: EVENT name WHEN SEQUENCE(A, B, 12 hours)"
-    assert before is not None
+    if before is None:
+        return ""
     if token.word in ("EVENT", "TYPE") and "$END" in expected:
         return "statements are separated by a semicolon"
-    if token.word == "SELECT" or tokens[0].word == "SELECT":
-        return "a query is EVENT name FROM … WHERE … OUTPUT …"
-    if token.word == "=" and before.word == "=":
-        return 'equality is a single "="'
     if before.kind == "INTEGER" and token.kind == WORD and before.end == token.start:
         return "units are weeks, days, hours, minutes, seconds, ms and us"
+    return ""
+
+
+def _likely_hint(tokens: Sequence[Token], position: int, expected: frozenset[str], quote: str) -> str:
+    """What people mostly mean.  Tried from the most to the least certain; ``quote`` says which word to quote."""
+    token, before = tokens[position], tokens[position - 1]
+    if tokens[0].word == "TYPE" and position == 2:
+        return _A_TYPE
+    if tokens[0].word == "TYPE" and before.word == "FROM":
+        return "a path stands in single quotes: FROM 'file.csv'"
+    if tokens[0].word == "TYPE" and before.word == "WITH":
+        return "options stand in parentheses: WITH (time = ts, id = tx_id)"
     if before.kind == "INTEGER" and token.kind == WORD and not expected & {"NAME"}:
         return f'"{token.value}" is no unit: units are weeks, days, hours, minutes, seconds, ms and us'
-    if "," in expected and token.kind in (WORD, QUOTED, "DURATION", "INTEGER"):
+    if (
+        "," in expected
+        and not order_of_clauses(tokens, position)
+        and token.kind in (WORD, QUOTED, "DURATION", "INTEGER")
+    ):
         return "is a comma missing in front of this?"
     if token.kind == QUOTED:
         return "double quotes are for names; texts stand in single quotes"
+    order = order_of_clauses(tokens, position)
     if token.kind == WORD and "NAME" in expected:
-        return f'a name that is also a keyword is written in double quotes: "{token.value}"'
-    return ""
+        quote = _to_quote(token)
+    return "; ".join(hint for hint in (order, quote) if hint)
+
+
+_A_TYPE = "write TYPE name (attribute STRING, other INTEGER), or TYPE name FROM 'file.csv'"
 
 
 def _hint_at_end(tokens: Sequence[Token]) -> str:
     if tokens[0].word == "EVENT" and len(tokens) <= 2:
         return "write EVENT name WHEN … for a pattern, or EVENT name FROM … for a relation"
     if tokens[0].word == "TYPE" and len(tokens) <= 2:
-        return "write TYPE name (attribute STRING, other INTEGER)"
+        return _A_TYPE
     return ""
 
 
@@ -118,6 +162,8 @@ def unexpected_character(token: Token) -> Diagnostic:
         "&": "write AND",
         "|": "write OR; texts are joined with ||",
         "!": "write NOT; unequal is <>",
+        "~": "a regular expression is a function: REGEXP_LIKE(a.name, '^x.*')",
+        "?": "an event that may be missing: ANY(A, B), or ATLEAST(1, A, B, 5 minutes)",
         ":": "write = to compare, AS to name",
     }
     return Diagnostic(

@@ -107,7 +107,7 @@ def _parse_from(statement: Sequence[Token], start: int, parsed: Parsed) -> int |
             tree = machine.feed(rest)
             machine.builder.end_of_statement()
         except Rejected as rejection:
-            parsed.errors.append(syntax_error(rest, rejection.position, rejection.expected))
+            parsed.errors.append(syntax_error(rest, rejection.position, rejection.expected, rejection.to_quote))
             parsed.broken.update(_names(rest[: rejection.position + 1]))
             again = _beginning(rest, max(1, rejection.position))
             return None if again is None else start + again

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cedr.expression.render import quote_name
+from cedr.expression.render import quote_name, quote_text
 from cedr.expression.render import render as render_expression
 from cedr.expression.tree import Binary, Expression
 from cedr.language import syntax
+from cedr.language.options import written
 from cedr.language.patterns import operands, operator_name
 from cedr.language.syntax import (
     AlgebraBody,
@@ -22,6 +23,7 @@ from cedr.language.syntax import (
     File,
     GroupItem,
     Operator,
+    Origin,
     OutputItem,
     Parameter,
     PatternBody,
@@ -34,6 +36,7 @@ from cedr.language.syntax import (
     TypeReference,
     Window,
 )
+from cedr.model.level import NAMED_LEVELS
 from cedr.model.schema import Shape
 from cedr.model.time import FOREVER, Time, format_duration, format_timestamp
 
@@ -59,11 +62,38 @@ def render(tree: File | Statement) -> str:
 
 def _type(declaration: TypeDeclaration) -> str:
     attributes = [f"{quote_name(attribute.name)} {_shape(attribute)}" for attribute in declaration.attributes]
-    text = f"TYPE {quote_name(declaration.name)} ({_listed(attributes, 2)})"
-    if declaration.revisable == 0:
-        return text
-    until = "" if declaration.revisable == FOREVER else f" FOR {format_duration(declaration.revisable)}"
-    return f"{text} REVISABLE{until}"
+    text = f"TYPE {quote_name(declaration.name)}" + ("" if declaration.inferred else f" ({_listed(attributes, 2)})")
+    if declaration.revisable:
+        until = "" if declaration.revisable == FOREVER else f" FOR {_duration(declaration, declaration.revisable)}"
+        text += f" REVISABLE{until}"
+    return text if declaration.origin is None else _with_origin(text, declaration.origin)
+
+
+def _with_origin(text: str, origin: Origin) -> str:
+    """FROM and WITH behind the declaration if that fits on a line, else each on a line of its own."""
+    options = [f"{option.name} = {written(option.name, option.value)}" for option in origin.options]
+    parts = [] if origin.path is None else [f"FROM {quote_text(origin.path)}"]
+    if options or origin.path is None:
+        parts.append(f"WITH ({_listed(options, 8)})")
+    line = " ".join([text, *parts])
+    return line if len(line) <= _WIDTH else "\n  ".join([text, *parts])
+
+
+def _duration(node: syntax.Syntax, duration: int, index: int = 0) -> str:
+    """A duration as it was written in a node, in its largest unit where it was not written.  Reading: R50."""
+    found = node.durations[index] if index < len(node.durations) else None
+    return found.text if found is not None and found.value == duration else format_duration(duration)
+
+
+def _level(query: Query) -> str:
+    level = query.consistency
+    if level is None or level in NAMED_LEVELS.values():
+        return str(level)
+    bounds = [
+        _duration(query, bound.duration, index) + (" OF CEDR TIME" if bound.cedr_time else "")
+        for index, bound in enumerate((level.blocking, level.memory))
+    ]
+    return f"BLOCKING {bounds[0]} MEMORY {bounds[1]}"
 
 
 def _shape(declared: AttributeDeclaration | Shape) -> str:
@@ -77,7 +107,7 @@ def _query(query: Query) -> Iterator[str]:
     yield f"EVENT {quote_name(query.name)}"
     yield from _pattern_body(query.body) if isinstance(query.body, PatternBody) else _algebra_body(query.body, 0)
     if query.consistency is not None:
-        yield f"CONSISTENCY {query.consistency}"
+        yield f"CONSISTENCY {_level(query)}"
     if query.occurrence_slice is not None:
         yield f"@ [{', '.join(map(_time, query.occurrence_slice))}]"
     if query.valid_slice is not None:
@@ -147,7 +177,7 @@ def _arguments(operator: Operator, margin: int | None) -> list[str]:
             parts.append(str(number))
     scope = getattr(operator, "scope", None)
     if scope is not None:
-        parts.append(format_duration(scope))
+        parts.append(_duration(operator, scope))
     return parts
 
 
@@ -202,13 +232,13 @@ def _source(source: RelationSource, margin: int) -> str:
 def _window(window: Window) -> str:
     match window:
         case syntax.MovingWindow():
-            return f"MOVING {format_duration(window.length)}"
+            return f"MOVING {_duration(window, window.length)}"
         case syntax.HoppingWindow():
-            return f"HOPPING {format_duration(window.size)} EVERY {format_duration(window.hop)}"
+            return f"HOPPING {_duration(window, window.size)} EVERY {_duration(window, window.hop, 1)}"
         case syntax.TumblingWindow():
-            return f"TUMBLING {format_duration(window.size)}"
+            return f"TUMBLING {_duration(window, window.size)}"
         case syntax.SessionWindow():
-            return f"SESSION {format_duration(window.gap)}"
+            return f"SESSION {_duration(window, window.gap)}"
         case syntax.LifetimeWindow():
             return f"LIFETIME {render_expression(window.start)}, {render_expression(window.duration)}"
     return type(window).__name__.removesuffix("Window").upper()

@@ -7,11 +7,25 @@ Oe, Rt).  A bare ``attr`` is that attribute of the one variable that has it.  Fu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from cedr.errors import Span
-from cedr.expression.tree import Attribute, Expression, Header, HeaderField, Name, down, shaped, transform
+from cedr.expression.render import quote_text
+from cedr.expression.tree import (
+    Attribute,
+    Expression,
+    Header,
+    HeaderField,
+    Like,
+    Literal,
+    Name,
+    down,
+    shaped,
+    transform,
+    walk,
+)
 from cedr.language.building import listed
 from cedr.language.problems import Problems, close, listing
 from cedr.model.schema import DataType, EventType
@@ -54,6 +68,9 @@ class Scope:
 
     def resolve(self, expression: Expression) -> Expression:
         """The expression with every name replaced by what it stands for."""
+        for part in walk(expression):
+            if isinstance(part, Like):
+                self._regular_expression(part)
         return shaped(transform(expression, lambda part: self.lookup(part) if isinstance(part, Name) else None))
 
     def lookup(self, name: Name) -> Expression:
@@ -89,6 +106,8 @@ class Scope:
         if len(candidates) == 1:
             found = candidates[0].find(attribute, name.span)
             assert found is not None
+            if _in_quotes(name.span) and attribute not in candidates[0].type.attributes:
+                self._text_in_double_quotes(name, candidates[0])
             return found
         leaves = [variable for variable in self.variables.values() if variable.leaf]
         if not candidates and len(leaves) == 1 and attribute.upper() in HEADERS:
@@ -135,8 +154,31 @@ class Scope:
             f'"{name.parts[0]}" may belong to more than one variable',
             name.span,
             detail=f"it could be: {listing(f'{c} ({v.shown})' for c, v in zip(choices, candidates, strict=True))}",
-            hint=f"say which one: {choices[0]}" if choices else "",
+            hint=_text(name)
+            if _in_quotes(name.span) and all(v.type.open for v in candidates)
+            else f"say which one: {choices[0]}",
         )
+
+    def _text_in_double_quotes(self, name: Name, variable: Variable) -> None:
+        """Reading: R20.  A type whose attributes are not known would take any text for one of them."""
+        self.problems.warning(
+            "quoted-text",
+            f"{_shown(name)} in double quotes is an attribute of {variable}, not a text",
+            name.span,
+            detail=f"the attributes of {variable.type.name} are not declared, so nothing checks that there is one",
+            hint=_text(name),
+        )
+
+    def _regular_expression(self, like: Like) -> None:
+        pattern = like.pattern.value if isinstance(like.pattern, Literal) else None
+        if isinstance(pattern, str) and _REGULAR.search(pattern) and not _WILDCARD.search(pattern):
+            self.problems.warning(
+                "like-regular",
+                "LIKE takes no regular expression: this pattern matches only its own characters",
+                like.pattern.span,
+                detail="in LIKE a % stands for any characters, an _ for one",
+                hint="for a regular expression write REGEXP_LIKE(a.name, '^x.*')",
+            )
 
     def _unknown_bare(self, name: Name, leaves: list[Variable]) -> None:
         attributes = {a: v for v in reversed(leaves) for a in v.type.attributes}
@@ -145,6 +187,8 @@ class Scope:
             hint = f'"{name.parts[0]}" is a variable; name an attribute of it: {name.parts[0]}.…'
         else:
             hint = f"did you mean {attributes[similar].name}.{similar}?" if similar else _DECLARE
+            if not similar and _in_quotes(name.span):
+                hint = _text(name)
         self.problems.error(
             "unknown-attribute",
             f'no variable has an attribute "{name.parts[0]}"',
@@ -155,6 +199,8 @@ class Scope:
 
 
 _FEW = 4
+_REGULAR = re.compile(r"\.[*+]|^\^|[^\\]\$$|\[[^]]+\]|\\[dws]")
+_WILDCARD = re.compile("[%_]")
 _DECLARE = "declare the attribute in its TYPE, or use one that exists"
 
 
@@ -169,6 +215,18 @@ def unknown_attribute(problems: Problems, attribute: str, span: Span | None, var
         detail=_attributes(variable),
         hint=f"did you mean {similar}?" if similar else _DECLARE,
     )
+
+
+def _in_quotes(span: Span | None) -> bool:
+    return span is not None and span.text.startswith('"')
+
+
+def _shown(name: Name) -> str:
+    return '"' + name.parts[0] + '"'
+
+
+def _text(name: Name) -> str:
+    return f"texts stand in single quotes: {quote_text(name.parts[0])}; double quotes are for names"
 
 
 def _head(span: Span | None) -> Span | None:

@@ -16,11 +16,26 @@ from cedr.model.schema import DataType, Shape
 from cedr.model.time import Time
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A duration as it was written: its text, its length in ticks, and whether it has a unit.  Reading: R50."""
+
+    text: str
+    value: int
+    unit: bool
+    span: Span | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Syntax:
-    """Base of all nodes of the tree."""
+    """Base of all nodes of the tree.
+
+    ``durations`` are those written in the node itself, in the order of the text: a scope, a window's lengths, B and M.
+    Two trees that differ only in how durations were written are equal.
+    """
 
     span: Span | None = field(default=None, compare=False, repr=False)
+    durations: tuple[Written, ...] = field(default=(), compare=False, repr=False)
 
 
 # -- patterns ---------------------------------------------------------------------------------------------------------
@@ -327,12 +342,40 @@ class AttributeDeclaration(Syntax):
 
 
 @dataclass(frozen=True, slots=True)
+class Option(Syntax):
+    """``name = value`` in WITH.  A duration with a unit is kept as its text.
+
+    A constant of ``type`` and ``provider`` keeps its single quotes, so that it is not taken for a column.
+    """
+
+    name: str
+    value: str | int | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Origin(Syntax):
+    """``[FROM 'path'] [WITH (option, …)]``: where the events of a type are, and how columns map to them."""
+
+    path: str | None
+    options: tuple[Option, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class TypeDeclaration(Syntax):
-    """``TYPE name (attribute datatype, …) [REVISABLE [FOR d]]``; ``revisable`` is d of R37, FOREVER without FOR."""
+    """``TYPE name (attribute datatype, …) [REVISABLE [FOR d]] [FROM 'path'] [WITH (option, …)]``.
+
+    ``revisable`` is d of R37, FOREVER without FOR.
+    """
 
     name: str
     attributes: tuple[AttributeDeclaration, ...]
     revisable: int = 0
+    origin: Origin | None = None
+
+    @property
+    def inferred(self) -> bool:
+        """Whether the attributes are those of the file: a path, and no attributes."""
+        return not self.attributes and self.origin is not None and self.origin.path is not None
 
 
 @dataclass(frozen=True, slots=True)

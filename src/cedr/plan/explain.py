@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from cedr.errors import Diagnostic
 from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.time import FOREVER
 from cedr.plan.bounds import (
@@ -25,6 +26,7 @@ from cedr.plan.describe import Argument, arguments, below, folded, line, plan_te
 from cedr.plan.elements import Path
 from cedr.plan.keys import NoPartitionKey, Partitioning, partition_keys
 from cedr.plan.logical import AlterLifetime, Node, Query, inputs
+from cedr.plan.notes import unless_note
 from cedr.plan.rewrite import Firing, rewrite
 from cedr.plan.warnings import warnings_of
 
@@ -80,6 +82,12 @@ class Explanation:
         """Everything to beware of, each once."""
         return tuple(dict.fromkeys(warning for record in self.plan.walk() for warning in record.warnings))
 
+    @property
+    def notes(self) -> tuple[Diagnostic, ...]:
+        """What surprises, and what to write instead: with its place in the text, once for the query."""
+        found = unless_note(self.plan.node, self.level)
+        return () if found is None else (found,)
+
     def as_text(self) -> str:
         """The plan as an indented tree, one operator per line, with its facts below it."""
         head = f"{self.query or 'plan'} at {self.level}"
@@ -89,12 +97,15 @@ class Explanation:
             lines += ["", f"rewritten by {', '.join(fired)}"]
         if self.warnings:
             lines += ["", *(f"warning: {warning}" for warning in self.warnings)]
+        for note in self.notes:
+            lines += ["", note.render()]
         return "\n".join(lines)
 
     def as_data(self) -> dict[str, Any]:
         """The explanation as plain data: the record of the topmost operator, with what holds for the whole query."""
         fired = [{"rule": firing.rule, "place": firing.place} for firing in self.rules]
-        return {"query": self.query, "level": str(self.level), "rules": fired, **self.plan.as_data()}
+        notes = [note.as_data() for note in self.notes]
+        return {"query": self.query, "level": str(self.level), "rules": fired, "notes": notes, **self.plan.as_data()}
 
     def __str__(self) -> str:
         return self.as_text()

@@ -1,7 +1,6 @@
 """What to beware of in a plan: things that are meant as they are, and may still surprise.
 
-Paper: Sections 3.3.2 and 5.  Readings: the preface of R11 (order of nested sequences), R33 (what is said early may be
-taken back), R37 (what is never forgotten).
+Paper: Sections 3.3.2 and 5.  Readings: the preface of R11 (order of nested sequences), R37 (what is never forgotten).
 """
 
 from __future__ import annotations
@@ -10,16 +9,16 @@ from collections.abc import Iterator
 
 from cedr.model.level import ConsistencyLevel
 from cedr.model.time import FOREVER
-from cedr.plan.bounds import ALIVE, in_words, own_scope, state_held, undecided_for
+from cedr.plan.bounds import ALIVE, own_scope, state_held
 from cedr.plan.describe import word
 from cedr.plan.lifetimes import lifetime
-from cedr.plan.logical import All, AtLeast, Node, Query, Sequence, Unless, inputs
+from cedr.plan.logical import All, AtLeast, Node, Query, Sequence, inputs
 from cedr.plan.shape import positive_inputs
 
 
 def warnings_of(node: Node, level: ConsistencyLevel) -> tuple[str, ...]:
     """The warnings about one operator at a level."""
-    return (*_nested_order(node), *_unbounded(node, level), *_early(node, level))
+    return (*_nested_order(node), *_unbounded(node, level))
 
 
 def _nested_order(node: Node) -> Iterator[str]:
@@ -51,11 +50,3 @@ def _unbounded(node: Node, level: ConsistencyLevel) -> Iterator[str]:
         yield f"{word(node)} keeps rows that may live for ever: a WINDOW bounds their lifetime"
     else:
         yield f"the state of {word(node)} has no bound: {state_held(node, level).text}"
-
-
-def _early(node: Node, level: ConsistencyLevel) -> Iterator[str]:
-    """Reading: R33: an UNLESS with B < w speaks B after its E1, and may have to take it back."""
-    bound, wait = level.effective_blocking, undecided_for(node)
-    if isinstance(node, Unless) and not bound.cedr_time and bound.duration < wait:
-        when = "at once" if bound.duration == 0 else f"{in_words(bound.duration)} after its first operand"
-        yield f"UNLESS speaks {when} at {level}, not {in_words(wait)} later: what it says may be taken back"
