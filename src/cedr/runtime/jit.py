@@ -32,6 +32,8 @@ FIRST_COMPILING: Final = 2.0
 """The same where there is none."""
 COMPILING: Final = 0.25
 """Seconds that a kernel is interpreted before it is compiled, once Numba is loaded."""
+SELDOM_ALONE: Final = 5
+"""Where Numba is not loaded: large calls come in numbers, so each of them counts as so many."""
 SLOWEST: Final = 1e-6
 """Seconds that interpreting takes for each element of the arrays, of a kernel that was not called yet."""
 
@@ -129,7 +131,7 @@ class Kernel:
         """Whether to interpret a call that takes so many seconds: not where the machine code takes less to get."""
         if "numba" not in sys.modules:
             price = LOADING if self._kept else FIRST_COMPILING
-            return patience.spent + expected < price * patience.factor
+            return patience.spent + SELDOM_ALONE * expected < price * patience.factor
         return not self._kept and self._spent + expected < COMPILING * patience.factor
 
     @cached_property
