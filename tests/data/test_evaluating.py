@@ -284,7 +284,7 @@ def test_a_type_that_never_comes_is_told() -> None:
             "error[wrong-data]: an int is no data that a query can be asked of\n    = taken are: the path of a CSV",
         ),
         (b"x", {}, "error[wrong-data]: a bytes is no data"),
-        (None, {}, "error[wrong-data]: a NoneType is no data"),
+        (None, {}, "error[no-data]: no data is named"),
         ([1, 2], {}, "error[wrong-data]: a list is no data"),
         ({}, {}, "error[wrong-data]: a dict is no data"),
         (ROWS, {}, "error[no-event-type]: Arrow table: nothing tells the type of an event"),

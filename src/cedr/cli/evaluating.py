@@ -44,16 +44,11 @@ class Request:
     batch: int | None = None
 
     def given(self) -> Any:
-        """The data.  Raises ``StreamError`` where none is named, or standard input is to be two things."""
+        """The data, None where only the query may name it.  Raises ``StreamError``."""
         if self.file == "-" and self.data.stdin:
             reason = "standard input cannot be both the query and the messages"
             raise StreamError(Diagnostic(CANNOT_READ, reason))
-        found = self.data.given()
-        if found is None:
-            primary = "no data is named"
-            hint = "--events FILE, with --type, --time and --id; or --messages FILE"
-            raise StreamError(Diagnostic("no-data", primary, hint=hint))
-        return found
+        return self.data.given()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,10 +20,10 @@ from cedr.connect.messages import MessageFile
 from cedr.consistency.measures import Measures
 from cedr.data.rejected import SHARE
 from cedr.errors import Diagnostic, StreamError
+from cedr.evaluation.declared_data import given_data
 from cedr.evaluation.engines import Engine, engine_named, fitting_engine
 from cedr.evaluation.feed import file_lines
 from cedr.evaluation.hosts import on_the_oracle, sensible_batch
-from cedr.evaluation.inputs import as_events
 from cedr.evaluation.noticing import on_stream
 from cedr.evaluation.preparing import prepare
 from cedr.evaluation.queries import AnyQuery, choose, parse_level
@@ -221,7 +221,7 @@ def run(
 ) -> Live[Change]: ...
 def run(  # noqa: PLR0913 - one for each choice
     query: AnyQuery,
-    messages: Any,
+    messages: Any = None,
     *,
     consistency: Level | Levels | None = None,
     event: str | None = None,
@@ -253,7 +253,7 @@ def run(  # noqa: PLR0913 - one for each choice
         raise StreamError(Diagnostic("batch-not-positive", f"a batch has at least one message, not {batch}"))
     levels = [] if consistency is None else [consistency] if isinstance(consistency, Level) else list(consistency)
     labelled = bool(levels) and not isinstance(consistency, Level)
-    given = None if isinstance(messages, AsyncIterable) else as_events(messages, words)
+    given = None if isinstance(messages, AsyncIterable) else given_data(query, messages, words)
     warnings: list[Diagnostic] = []
     prepared = None
     if given is None:

@@ -1,6 +1,6 @@
 """What a user should be told about the data a query is asked of: each thing once, with a number and what to do.
 
-Readings: R33 (guarantees), R39 (late events), R49 (ties), R50 (units of time).
+Readings: R33 (guarantees), R39 (late events), R49 (ties).
 """
 
 from __future__ import annotations
@@ -8,18 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cedr.data.arriving import Arriving
-from cedr.errors import Diagnostic, StreamError
+from cedr.errors import Diagnostic
 from cedr.evaluation.ties import tied
-from cedr.language.syntax import File
 from cedr.model.level import ConsistencyLevel
 from cedr.model.time import FOREVER, format_duration
 from cedr.plan.compile import CompiledQuery
 from cedr.plan.logical import Source, walk
 
 
-def noticed(query: CompiledQuery, file: File | None, arriving: Arriving) -> list[Diagnostic]:
-    """All of it.  Raises ``StreamError`` where units of time do not fit."""
-    check_units(file, arriving)
+def noticed(query: CompiledQuery, arriving: Arriving) -> list[Diagnostic]:
+    """All of it."""
     return [*_missing(query, arriving), *_late(arriving), *_ties(query, arriving)]
 
 
@@ -68,14 +66,3 @@ def on_stream(arriving: Arriving, level: ConsistencyLevel) -> list[Diagnostic]:
     primary = f"{level} waits for guarantees, and these data give none: everything is emitted at the end"
     hint = "say how late events may be: disorder"
     return [_warning("no-guarantee", primary, "", hint)]
-
-
-# -- units ------------------------------------------------------------------------------------------------------------
-
-
-def check_units(file: File | None, arriving: Arriving) -> None:
-    """Raises ``StreamError`` where times have a unit and the query's durations have none, or the other way round."""
-    kinds = {loaded.timestamps for loaded in arriving.sources if len(loaded.times)}
-    if len(kinds) > 1:
-        primary = "some sources have timestamps and others whole numbers without a unit as their times"
-        raise StreamError(Diagnostic("time-unit-missing", primary, hint='say time_unit="s", "ms", "us" or "ns"'))

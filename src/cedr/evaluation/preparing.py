@@ -19,6 +19,7 @@ from cedr.errors import Diagnostic, StreamError
 from cedr.evaluation.catalog import declared_types, merged
 from cedr.evaluation.noticing import noticed
 from cedr.evaluation.queries import AnyQuery, catalog_of, choose, query_file
+from cedr.evaluation.units import check_units
 from cedr.language.syntax import File
 from cedr.model.schema import Catalog, DataType, EventType
 from cedr.model.time import FOREVER
@@ -68,12 +69,13 @@ def prepare(
     loaded = [Loading(source, needed).load() for source in given.sources]
     rejects = Rejects([each for one in loaded for each in one.rejected])
     rejects.check(sum(one.count for one in loaded), bad_rows)
-    types = merged(loose, _inferred(loaded, loose), texts.declared)
+    types = merged(loose, _inferred(loaded, loose, texts.revisable), texts.declared)
     program = texts.compiled(types)
     chosen = choose(program, event)
     found = Prepared(program, chosen, types, Arriving(loaded), rejects)
     found.warnings += [*program.warnings, *(each for one in loaded for each in one.warnings)]
-    found.warnings += noticed(chosen, texts.file, found.arriving)
+    check_units(chosen, texts.file, found.arriving)
+    found.warnings += noticed(chosen, found.arriving)
     return found
 
 
@@ -83,6 +85,8 @@ class _Texts:
     def __init__(self, query: AnyQuery, catalog: Catalog | str | PathLike[str] | None) -> None:
         self.declared = catalog_of(catalog)
         self.file: File | None = None
+        self.revisable: dict[str, int] = {}
+        """For how long events may be revised, of types whose attributes are those of their data."""
         if isinstance(query, CompiledQuery):
             query = Program({query.name: query}, Catalog({t.name: t for t in types_read(query)}))
         self._program: Program | None = query if isinstance(query, Program) else None
@@ -90,8 +94,9 @@ class _Texts:
             self.declared = merged(self.declared, Catalog({t.name: t for t in query.types if not t.open}))
             return
         self.file = query_file(query)
-        own = {t.name: t for t in declared_types(self.file) if not t.open}
-        self.declared = merged(self.declared, Catalog(own))
+        own = declared_types(self.file)
+        self.declared = merged(self.declared, Catalog({t.name: t for t in own if not t.open}))
+        self.revisable = {t.name: t.revisable for t in own if t.open}
 
     def compiled(self, types: Catalog) -> Program:
         """The program; one that was compiled before stays as it is."""
@@ -159,7 +164,7 @@ def _check_columns(name: str, read: Mapping[str, DataType], there: Mapping[str, 
         raise StreamError(Diagnostic("unknown-column", primary, detail=detail))
 
 
-def _inferred(loaded: list[Loaded], loose: Catalog) -> Catalog:
+def _inferred(loaded: list[Loaded], loose: Catalog, declared: Mapping[str, int]) -> Catalog:
     """The types as the values have them; revisable where the data may hold revisions.  Reading: R37."""
     found: dict[str, EventType] = {}
     for one in loaded:
@@ -168,7 +173,8 @@ def _inferred(loaded: list[Loaded], loose: Catalog) -> Catalog:
             name = part.type.name
             before = found.get(name, loose.types[name])
             attributes = {**before.attributes, **_together(before, part.type.attributes, first=name not in found)}
-            found[name] = EventType(name, attributes, max(revised, before.revisable))
+            allowed = declared.get(name, 0) or max(revised, before.revisable)
+            found[name] = EventType(name, attributes, allowed)
     return Catalog(found)
 
 

@@ -5,7 +5,7 @@ Readings: R10 (what a query gives), R35 (the default level), R37 (types inferred
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from typing import Any
 
@@ -17,17 +17,19 @@ from cedr.data.rejected import SHARE
 from cedr.data.results import Shape
 from cedr.errors import Diagnostic
 from cedr.evaluation.catalog import declared_types, merged
+from cedr.evaluation.declared_data import given_data
 from cedr.evaluation.hosts import Job, Stream, host_named, sensible_batch
-from cedr.evaluation.inputs import Messages, as_events, messages_of
+from cedr.evaluation.inputs import Messages, messages_of
 from cedr.evaluation.preparing import Prepared, prepare, types_read
 from cedr.evaluation.queries import AnyQuery, catalog_of, choose, parse_level, query_file
 from cedr.evaluation.result import ChangeStream, Result, timestamps_in
 from cedr.evaluation.tabular import evaluate_rows
+from cedr.evaluation.units import odd_times
 from cedr.model.dead_letter import DeadLetter
 from cedr.model.event import Event
 from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.schema import Catalog
-from cedr.model.stream import Insert
+from cedr.model.stream import Insert, Message
 from cedr.model.time import FOREVER, Time
 from cedr.plan.compile import CompiledQuery, Program, compile_file
 from cedr.semantics.evaluate import latest
@@ -35,7 +37,7 @@ from cedr.semantics.evaluate import latest
 
 def evaluate(
     query: AnyQuery,
-    data: Any,
+    data: Any = None,
     *,
     host: str | None = None,
     consistency: ConsistencyLevel | str | None = None,
@@ -53,7 +55,8 @@ def evaluate(
     ``data`` is the path of a CSV, JSON Lines or Parquet file, a folder or a pattern of them; a pandas or polars data
     frame; an Arrow table or reader; rows as dictionaries; ``EventBatch`` objects; messages, as a file, as objects or as
     dictionaries; or a dictionary of such data by event type.  ``words`` say what the columns of data are, as in
-    ``cedr.events``: ``type="TX", time="ts", id="tx_id"``.  Up to the share ``bad_rows`` of the rows may be unusable.
+    ``cedr.events``: ``type="TX", time="ts", id="tx_id"``.  Both may also stand in the query:
+    ``TYPE TX FROM 'tx.csv' WITH (time = ts)``.  Up to the share ``bad_rows`` of the rows may be unusable.
 
     Types come from the query, from ``catalog``, or are inferred from the data.  ``host`` is "local", "oracle" or
     "spark"; by default local, and the oracle for a query that the columnar runtime does not run yet.  ``batch`` rows or
@@ -61,7 +64,7 @@ def evaluate(
     """
     level = parse_level(consistency) if isinstance(consistency, str) else consistency
     run = host_named(host)
-    given = as_events(data, words)
+    given = given_data(query, data, words)
     if given is not None:
         return evaluate_rows(prepare(query, given, catalog, event, bad_rows), level, host, batch)
     program, arrived = ready(query, data, catalog)
@@ -79,7 +82,7 @@ def evaluate(
         rows=rows,
         bitemporal=chosen.bitemporal,
         dead_letters=_dead_letters(arrived, answer.dead_letters),
-        warnings=(*program.warnings, *answer.warnings, *_missing(chosen, arrived)),
+        warnings=(*program.warnings, *answer.warnings, *_missing(chosen, arrived), *_odd(query, chosen, sent)),
         stream=lambda track: _stream(arrived, answer.changes(track), shape, job.level),
         messages=lambda _: [(number // job.batch + 1, message) for number, message in enumerate(sent)],
     )
@@ -93,7 +96,7 @@ def ready(
     event: str | None = None,
 ) -> tuple[Program, MessageFile]:
     """The compiled program and the messages, with all event types, declared and inferred; data as messages."""
-    given = as_events(messages, words or {})
+    given = given_data(query, messages, words or {})
     if given is not None:
         return _data_as_messages(prepare(query, given, catalog, event, SHARE))
     declared = catalog_of(catalog)
@@ -126,6 +129,11 @@ def _missing(query: CompiledQuery, arrived: MessageFile) -> list[Diagnostic]:
     return [
         Diagnostic("no-messages", f'no messages of type "{name}"', detail=seen, severity="warning") for name in missing
     ]
+
+
+def _odd(query: AnyQuery, chosen: CompiledQuery, sent: Iterable[Message]) -> Iterator[Diagnostic]:
+    file = None if isinstance(query, Program | CompiledQuery) else query_file(query)
+    return odd_times(chosen, file, sent)
 
 
 def _stream(arrived: MessageFile, stream: Stream, shape: Shape, level: ConsistencyLevel) -> ChangeStream:

@@ -66,6 +66,7 @@ OPTIONS: Final[Mapping[str, Known]] = {
     "format": Known(Kind.WORD, "csv", ("csv", "json", "parquet")),
     "separator": Known(Kind.TEXT, "';'"),
     "header": Known(Kind.FLAG, "FALSE"),
+    "encoding": Known(Kind.TEXT, "'latin-1'"),
 }
 """All options, by name, in the order of the reference."""
 
