@@ -131,9 +131,8 @@ class Scope:
         else:
             existing = list(self.variables)
             other = f", or use {listed(existing)}" if 0 < len(existing) <= _FEW else ""
-            undeclared = [v.name for v in self.variables.values() if v.leaf and v.type.open]
-            if undeclared:
-                other += f'; the field of an attribute "{wanted}" is {undeclared[0]}.{".".join(name.parts)}'
+            if len(existing) == 1 and self.variables[existing[0]].type.open:
+                other += f'; the field of an attribute "{wanted}" is {existing[0]}.{".".join(name.parts)}'
             hint = f"name a {'contributor' if self.clause == 'WHEN' else 'source'} with AS {wanted}{other}"
         self.problems.error(
             "unbound-variable",
