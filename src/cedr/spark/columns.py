@@ -80,6 +80,8 @@ class Travelling:
     slices: Slices | None = None
     later: Sequence[Split] = ()
     """How the stages after the first are split, into as many buckets."""
+    follows: bool = False
+    """Whether workers know the number of buckets, and Spark tells hashes alone."""
 
     def frame(self, control: DataFrame | None = None) -> DataFrame:
         """All sources, one below the other."""
@@ -97,7 +99,7 @@ class Travelling:
         found += ["kind"] if self._kinds else []
         found += ["source"] if len(sources) > 1 else []
         found += ["name"] if any(source.name is None for source in sources) else []
-        found += ["bucket"] if self.buckets > 1 else []
+        found += ["bucket"] if self.buckets > 1 or self.follows else []
         found += [bucket_column(stage) for stage, _ in enumerate(self.later, 2)]
         found += ["cedr"] if self.events.streaming else []
         found += ["control"] if self.events.streaming else []
@@ -168,7 +170,7 @@ class Travelling:
     def _bucket(self, source: EventSource, codes: Column, split: Split) -> Column:
         """Where an event goes; by one attribute of its type, or by its ID."""
         if not split.by:
-            return _bucket(source.header["id"].cast("string"), self.buckets)
+            return self._place(source.header["id"].cast("string"))
         chosen: dict[str, list[int]] = {}
         for number, layout in enumerate(self.types):
             if source.name in (None, layout.name) and layout.name in split.by:
@@ -204,7 +206,11 @@ class Travelling:
         event_type = self.catalog.types.get(name)
         declared = None if event_type is None else event_type.attributes.get(attribute)
         of = source.payload[attribute]
-        return _bucket(_comparable(_attribute(attribute), of, declared or ours(of)), self.buckets)
+        return self._place(_comparable(_attribute(attribute), of, declared or ours(of)))
+
+    def _place(self, column: Column) -> Column:
+        """The bucket of a value, or the hash that tells it."""
+        return F.hash(column) if self.follows else F.pmod(F.hash(column), F.lit(self.buckets))
 
     def _pruned(self, source: EventSource, codes: Column) -> DataFrame:
         """Without what the query does not read, where nothing else depends on it."""
@@ -268,10 +274,6 @@ def micros(column: Column, of: st.DataType) -> Column:
     if isinstance(of, st.DateType):
         return F.unix_date(column).cast("long") * F.lit(86_400_000_000)
     return column.cast("long")
-
-
-def _bucket(column: Column, buckets: int) -> Column:
-    return F.pmod(F.hash(column), F.lit(buckets))
 
 
 def _comparable(column: Column, of: st.DataType, declared: DataType | None) -> Column:

@@ -23,6 +23,7 @@ from pyspark.sql import types as st
 from cedr.errors import Diagnostic, StreamError
 from cedr.model.schema import DataType
 from cedr.spark.columns import Slots
+from cedr.spark.cores import cores
 from cedr.spark.datatypes import ours
 from cedr.spark.events import DataFrame, Events, EventSource, events
 from cedr.spark.formats.lines import PACKED, local_path, packed
@@ -122,7 +123,7 @@ def files(  # noqa: PLR0913 - one for each choice
     form = _form(source, header, FileForm(format, separator, head, zone, {}, {}, local_path(fspath(path))))
     if form is None or urlparse(fspath(path)).scheme not in ("", "file"):
         return found
-    most = _tasks(session) if split is not False else 1
+    most = cores(session) if split is not False else 1
     if streaming:
         reader = session.readStream.schema(_LISTED).options(**options)
         listed = reader.format("binaryFile").load(fspath(path)).select("path", "length")
@@ -132,18 +133,9 @@ def files(  # noqa: PLR0913 - one for each choice
         rows = _there(frame, format, most)
         if not rows or any(form.partitioned(row[0]) for row in rows):
             return found
-        listed = session.createDataFrame(rows, _PART).repartition(min(len(rows), _tasks(session)))
+        listed = session.createDataFrame(rows, _PART).repartition(min(len(rows), cores(session)))
     forgiving = None if unreadable is None else unreadable == "dead-letter"
     return Events((replace(source, files=EventFiles(listed, form, forgiving)),))
-
-
-def _tasks(session: Any) -> int:
-    """How many tasks run at once, as far as that can be known."""
-    partitions = int(session.conf.get("spark.sql.shuffle.partitions"))
-    try:
-        return min(partitions, int(session.sparkContext.defaultParallelism))
-    except Exception:  # Spark Connect does not tell
-        return partitions
 
 
 def _large(reader: Any, path: str) -> bool:
@@ -205,7 +197,7 @@ def direct(events: Events, layout: Layout, slots: Slots, split: Split) -> DataFr
     if len(events.sources) != 1 or events.sources[0].files is None or layout.slices is not None:
         return None
     (source,) = events.sources
-    if len(layout.tokens) > 1 and not _hashed(source, layout, split):
+    if (layout.follows or len(layout.tokens) > 1) and not _hashed(source, layout, split):
         return None
     if any(source.payload.get(name) != slots.types[slot] for of in layout.types for name, slot in of.slots.items()):
         return None

@@ -6,7 +6,7 @@ Readings: R8 (identity), R22 (keys).  A *slot* is a payload column of one Spark 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cedr.model.level import ConsistencyLevel
@@ -14,6 +14,7 @@ from cedr.model.schema import Catalog
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.plan.compile import CompiledQuery
 from cedr.plan.logical import Made
+from cedr.spark.tokens import tokens
 
 UNREAD = -1
 """The code of a type that the query does not read: its events count for h alone.  Reading: R33."""
@@ -143,6 +144,8 @@ class Layout:
     """The stages after this one."""
     shares: int = 1
     """Into how many shares the keys of each bucket are dealt, to be worked on one after the other."""
+    follows: bool = False
+    """Whether a stream has a bucket for each partition of its state, however many the checkpoint says there are."""
 
     @property
     def buckets(self) -> int:
@@ -157,3 +160,28 @@ class Layout:
     def bucket(self, share: int) -> int:
         """The bucket of a share: what the keys of a share hash to goes to it."""
         return share % self.buckets
+
+    def over(self, buckets: int) -> Layout:
+        """The same for another number of buckets."""
+        if buckets == self.buckets:
+            return self
+        keys = tokens(buckets)
+        before = {provider_of(stage, each, self.buckets) for stage in self.taken for each in range(self.buckets)}
+        now = (provider_of(stage, each, buckets) for stage in self.taken for each in range(buckets))
+        return replace(
+            self,
+            tokens=keys,
+            providers=(*now, *(name for name in self.providers if name not in before)),
+            fingerprint={**self.fingerprint, BUCKETS: str(buckets)},
+            onward=None if self.onward is None else replace(self.onward, tokens=keys),
+            later=tuple(replace(each, tokens=keys) for each in self.later),
+        )
+
+
+BUCKETS = "the number of buckets"
+"""Its name among what a checkpoint must agree with."""
+
+
+def provider_of(stage: int, number: int, buckets: int) -> str:
+    """The name of a bucket as a provider of the next stage."""
+    return f"stage {stage}, bucket {number + 1}/{buckets}"

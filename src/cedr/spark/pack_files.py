@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cedr.errors import Diagnostic, StreamError
+from cedr.spark.following import followed
 from cedr.spark.formats.lines import Part, local_path
 from cedr.spark.formats.reader import Reader
 from cedr.spark.formats.values import decoded
@@ -44,6 +45,7 @@ class PackFiles:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The files of a map task; a row for each bucket."""
+        self._layout = followed(self._layout)
         given = [row for batch in batches for row in batch.to_pylist()]
         given.sort(key=lambda row: (row["path"], row.get("part") or 0))  # the order is that of a replay too
         letters: list[Misread] = []

@@ -28,7 +28,7 @@ from cedr.plan.shape import ROW
 from cedr.spark.columns import Slots, slots_of
 from cedr.spark.datatypes import fits, ours, sparks
 from cedr.spark.events import Events, EventSource
-from cedr.spark.layout import Layout, SourceLayout, TypeLayout
+from cedr.spark.layout import BUCKETS, Layout, SourceLayout, TypeLayout
 from cedr.spark.output import LETTER, ON_DEMAND, header_fields
 from cedr.spark.reading import attributes_read
 from cedr.spark.splitting import Split, split_of
@@ -65,6 +65,8 @@ class Options:
     changes: bool
     letters: bool
     columns: tuple[str, ...] | None = None
+    follows: bool = False
+    """Whether nobody has said how many buckets there are, and a stream takes them from its checkpoint."""
 
 
 def plan(query: AnyQuery, events: Events, options: Options) -> Planned:
@@ -96,6 +98,7 @@ def plan(query: AnyQuery, events: Events, options: Options) -> Planned:
         recorded=any("arrival" in source.header for source in events.sources),
         key=str(split),
         fingerprint=_fingerprint(chosen, types, split, buckets),
+        follows=options.follows and not split.whole,
         **form,
     )
     return Planned(layout, slots, split, closed, schema)
@@ -236,5 +239,5 @@ def _fingerprint(query: CompiledQuery, types: Catalog, split: Split, buckets: in
         "the query": sha256(repr(query.plan).encode()).hexdigest()[:16],
         "the event types": sha256(repr(sorted(described.items())).encode()).hexdigest()[:16],
         "the key": str(split),
-        "the number of buckets": str(buckets),
+        BUCKETS: str(buckets),
     }
