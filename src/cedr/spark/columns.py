@@ -15,6 +15,7 @@ from pyspark.sql import types as st
 from cedr.errors import Diagnostic, StreamError
 from cedr.expression.tree import Expression
 from cedr.model.schema import Catalog, DataType
+from cedr.spark.clocks import is_bad, micros
 from cedr.spark.datatypes import ours
 from cedr.spark.events import Column, DataFrame, Events, EventSource
 from cedr.spark.layout import CONTROL, INSERT, KINDS, UNKNOWN, UNREAD, Slices, TypeLayout
@@ -120,7 +121,7 @@ class Travelling:
         columns["cedr"] = F.unix_micros(F.current_timestamp())
         frame = self._pruned(source, codes)
         if self.slices is not None:
-            columns["bucket"] = F.explode(self._slices(micros(source.header["time"], source.clocks["time"])))
+            columns["bucket"] = F.explode(self._slices(columns["vs"]))
         return frame.select(*(self._or_missing(columns, name).alias(name) for name in self.names))
 
     def _codes(self, source: EventSource) -> Column:
@@ -139,11 +140,16 @@ class Travelling:
         return found.otherwise(F.lit(UNREAD)).cast("byte")
 
     def _header(self, source: EventSource) -> dict[str, Column]:
-        columns = {
-            name: micros(source.header[part], source.clocks[part])
+        columns = {name: source.micros(part) for name, part in _CLOCKS.items() if part in source.header}
+        marked = [
+            columns[name]
             for name, part in _CLOCKS.items()
-            if part in source.header
-        }
+            if name in columns and not source.words.plain(source.clocks[part])
+        ]
+        if marked:  # where a clock is no time, the row is none
+            bad = F.coalesce(*(F.when(is_bad(each), each) for each in marked))
+            columns |= {name: F.when(~is_bad(column), column) for name, column in columns.items()}
+            columns["vs"] = F.coalesce(bad, columns["vs"])
         columns |= {name: source.header[part].cast("string") for name, part in _TEXTS.items() if part in source.header}
         kinds = {type(each.identity) for each in self.events.sources}
         plain = len(kinds) == 1 and not self.events.streaming  # a control row has no ID
@@ -263,17 +269,6 @@ def _missing(name: str, slots: Slots) -> Column:
     if name.startswith("bucket"):
         return F.lit(0)
     return F.lit(None).cast("string" if name in ("id", "key", "provider", "name", "control") else "long")
-
-
-def micros(column: Column, of: st.DataType) -> Column:
-    """A time as an integer."""
-    if isinstance(of, st.TimestampType):
-        return F.unix_micros(column)
-    if isinstance(of, st.TimestampNTZType):
-        return F.timestamp_diff("MICROSECOND", F.expr("TIMESTAMP_NTZ'1970-01-01 00:00:00'"), column)
-    if isinstance(of, st.DateType):
-        return F.unix_date(column).cast("long") * F.lit(86_400_000_000)
-    return column.cast("long")
 
 
 def _comparable(column: Column, of: st.DataType, declared: DataType | None) -> Column:

@@ -76,7 +76,7 @@ def as_events(
             known[name], rows[name] = EventType(name), []
         rows[name].append(_row(message, event, known[name], number))
     frames = {name: session.createDataFrame(rows[name], _schema(of)) for name, of in known.items()}
-    columns = {name: f"${name}" for name in _HEADER}
+    columns: dict[str, Any] = {name: f"${name}" for name in _HEADER}
     return events(frames, **columns, attributes=None, stable_key=_keeps_payloads(messages))
 
 

@@ -21,6 +21,9 @@ UNREAD = -1
 UNKNOWN = -2
 """The code of a type that was not declared."""
 
+TOO_FINE, BAD_TIME = BEGINNING + 1, BEGINNING + 2
+"""In place of a time that lies between two microseconds, and of what is no time.  Reading: R50."""
+
 INSERT, RETRACT, GUARANTEE, CONTROL = range(4)
 KINDS = {"insert": INSERT, "retract": RETRACT, "guarantee": GUARANTEE}
 
@@ -65,7 +68,8 @@ class FileForm:
 
     name: str
     separator: str
-    head: bool
+    head: bool | None
+    """Whether the first line has the names of the columns; None: where it has those of the header."""
     zone: str
     """In which times are that do not say so."""
     types: Mapping[str, str]
@@ -74,6 +78,16 @@ class FileForm:
     """The columns of the header, by the names under which they travel."""
     base: str = ""
     """The path that was given."""
+    type: str | None = None
+    """The event type of all rows, where no column tells it."""
+    unit: str | None = None
+    """The unit of times that are whole numbers."""
+    format: str | None = None
+    """How times in texts are written."""
+    local: str | None = None
+    """The zone of times of a type that has none."""
+    truncate: bool = False
+    """Whether nanoseconds are cut to microseconds."""
 
     def partitioned(self, path: str) -> str | None:
         """A column that the folder of a file tells, as in ``day=5/``; Spark takes it from there."""

@@ -22,7 +22,7 @@ from cedr.model.time import BEGINNING, FOREVER
 from cedr.runtime.memory import settle
 from cedr.spark.dealing import dealt_out
 from cedr.spark.following import followed
-from cedr.spark.layout import CONTROL, GUARANTEE, INSERT, RETRACT, UNKNOWN, Later, Layout
+from cedr.spark.layout import BAD_TIME, CONTROL, GUARANTEE, INSERT, RETRACT, UNKNOWN, Later, Layout
 from cedr.spark.misread import Misread
 
 Batch = Any
@@ -293,7 +293,7 @@ class Heads:
         os = self._or("os", vs)
         ve, oe = (self._or(name, np.broadcast_to(np.int64(FOREVER), vs.shape)) for name in ("ve", "oe"))
         codes = _numbers(rows, "code")
-        known = (vs > BEGINNING) & (vs < FOREVER)
+        known = (vs > BAD_TIME) & (vs < FOREVER)
         if rows.column("id").null_count:
             known &= rows.column("id").is_valid().to_numpy()
         usable = known & (codes != UNKNOWN)

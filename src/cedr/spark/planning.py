@@ -27,6 +27,7 @@ from cedr.plan.logical import Node, Source, walk
 from cedr.plan.shape import ROW
 from cedr.spark.columns import Slots, slots_of
 from cedr.spark.datatypes import fits, ours, sparks
+from cedr.spark.durations import check_units, written_durations
 from cedr.spark.events import Events, EventSource
 from cedr.spark.layout import BUCKETS, Layout, SourceLayout, TypeLayout
 from cedr.spark.output import LETTER, ON_DEMAND, header_fields
@@ -117,6 +118,7 @@ def compiled(query: AnyQuery, events: Events, options: Options) -> tuple[Compile
         _check(chosen, events)
         return chosen, types, False
     file = query_file(query)
+    check_units(written_durations(file), events)
     declared = merged(catalog_of(options.catalog), declared_types(file))
     own = {source.name for source in events.sources if source.name is not None}
     closed = bool(declared.types) or None not in {source.name for source in events.sources}
@@ -151,7 +153,8 @@ def _check(chosen: CompiledQuery, events: Events) -> None:
         if not own:
             given = ", ".join(sorted(str(source.name) for source in events.sources))
             primary = f'there is no DataFrame for the event type "{event_type.name}"'
-            raise StreamError(Diagnostic("no-event-type", primary, detail=f"there are: {given}"))
+            hint = "where type= is the name of no column, it is the event type of all rows"
+            raise StreamError(Diagnostic("no-event-type", primary, detail=f"there are: {given}", hint=hint))
         for source in own:
             _check_source(event_type, source)
 

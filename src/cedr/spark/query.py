@@ -27,6 +27,7 @@ from cedr.spark.events import DataFrame, Events
 from cedr.spark.explaining import explained
 from cedr.spark.files import direct
 from cedr.spark.guarding import Run, guarded
+from cedr.spark.noticing import notice
 from cedr.spark.output import LETTER
 from cedr.spark.pack import PACKED, Pack
 from cedr.spark.pack_files import PackFiles
@@ -91,6 +92,7 @@ def query(  # noqa: PLR0913 - one for each choice
         follows=streaming and not buckets,
     )
     planned = plan(query, events, options)
+    notice(planned.layout, events)
     _check_slices(planned, streaming=streaming)
     if planned.split.whole and (options.buckets > 1 or options.follows):  # the plan of a stream is not for its cores
         planned = _divided(planned, events, options, streaming=streaming, controlled=control is not None)
