@@ -123,9 +123,12 @@ def compiled(query: AnyQuery, events: Events, options: Options) -> tuple[Compile
     own = {source.name for source in events.sources if source.name is not None}
     closed = bool(declared.types) or None not in {source.name for source in events.sources}
     named = set(own)
-    if not closed:  # which values of the type column the query means is told by the query alone
-        program = compile_file(file, Catalog(dict(declared.types), open=True))
-        named |= {t.name for each in program.queries.values() for t in _sources(each.plan)}
+    if not declared.types:  # which values of the type column the query means is told by the query alone
+        program = compile_file(file, Catalog(open=True))
+        meant = {t.name for each in program.queries.values() for t in _sources(each.plan)}
+        for name in sorted(meant - own) if closed else ():
+            raise _no_frame(name, events)
+        named |= meant
     inferred = Catalog({name: _inferred(name, events) for name in sorted(named)})
     types = merged(inferred, declared)
     chosen = choose(compile_file(file, types), options.event)
@@ -151,12 +154,16 @@ def _check(chosen: CompiledQuery, events: Events) -> None:
     for event_type in {each.name: each for each in _sources(chosen.plan)}.values():
         own = [source for source in events.sources if source.name in (None, event_type.name)]
         if not own:
-            given = ", ".join(sorted(str(source.name) for source in events.sources))
-            primary = f'there is no DataFrame for the event type "{event_type.name}"'
-            hint = "where type= is the name of no column, it is the event type of all rows"
-            raise StreamError(Diagnostic("no-event-type", primary, detail=f"there are: {given}", hint=hint))
+            raise _no_frame(event_type.name, events)
         for source in own:
             _check_source(event_type, source)
+
+
+def _no_frame(name: str, events: Events) -> StreamError:
+    given = ", ".join(sorted(str(source.name) for source in events.sources))
+    primary = f'there is no DataFrame for the event type "{name}"'
+    hint = "where type= is the name of no column, it is the event type of all rows"
+    return StreamError(Diagnostic("no-event-type", primary, detail=f"there are: {given}", hint=hint))
 
 
 def _check_source(event_type: EventType, source: EventSource) -> None:
