@@ -21,6 +21,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
+    running = SparkSession.getActiveSession()
+    if running is not None:  # of a page of the docs, with other settings
+        running.stop()
     session = cedr.spark_session("local[2]", app_name="cedr tests", config=SETTINGS)
     session.sparkContext.setLogLevel("OFF")
     yield session
