@@ -41,7 +41,7 @@ def lazily(frame: DataFrame) -> Iterator[Any]:
     [
         lambda frame: frame.collect(),
         lambda frame: frame.count(),
-        lambda frame: frame.toPandas(),
+        lambda frame: frame.toArrow(),
         lazily,
         lambda frame: frame.select("key").where("key > 0").collect(),
         lambda frame: frame.groupBy("key").count().collect(),

@@ -7,7 +7,7 @@ from typing import Any, Final
 from pyspark.sql import functions as F
 
 PARTITIONS: Final = "spark.sql.shuffle.partitions"
-_TOLD: Final = ("spark.sql.leafNodeDefaultParallelism", "spark.default.parallelism")
+_TOLD: Final = "spark.default.parallelism"
 
 
 def cores(session: Any) -> int:
@@ -25,9 +25,9 @@ def _parallelism(session: Any) -> int:
         return int(session.sparkContext.defaultParallelism)
     except Exception:  # Spark Connect has no context; which error says so differs from version to version
         pass
-    for name in _TOLD:
-        told = session.conf.get(name, "")
-        if told:
-            return int(told)
-    last = session.range(4096).agg(F.max(F.spark_partition_id())).collect()[0][0]
+    told = session.conf.get(_TOLD, "")
+    if told:
+        return int(told)
+    numbers = session.range(4096).select(F.spark_partition_id().alias("of"))
+    last = numbers.agg(F.max("of")).collect()[0][0]
     return int(last) + 1

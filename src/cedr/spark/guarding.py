@@ -6,7 +6,7 @@ every exception that leaves them: where a query of ours has said what is wrong, 
 its cause.  They are what they were, DataFrames of classic PySpark or of Spark Connect, of a subclass that is made here.
 
 Such a writer also starts a stream with as many partitions as the query has buckets.  Spark takes the number from the
-session at the first start of a stream, and 200 partitions of state take most of a minute in every batch.
+session at the first start of a stream; by default there would be 200, each a task with processes in every batch.
 """
 
 from __future__ import annotations
