@@ -167,25 +167,9 @@ def resident(pid: int) -> tuple[list[int], int]:
 
 def session(folder: Path) -> SparkSession:
     """Two cores, state in RocksDB, a heap of known size."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[2]").appName("cedr soak")
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "ERROR",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.memory": f"{HEAP // MEGABYTE}m",
-        "spark.local.dir": str(folder / "local"),
-        "spark.sql.shuffle.partitions": str(BUCKETS),
-        "spark.sql.streaming.minBatchesToRetain": "5",
-        "spark.sql.streaming.stateStore.providerClass": (
-            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-        ),
-    }
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    return builder.getOrCreate()
+    settings = {"spark.local.dir": str(folder / "local"), "spark.sql.streaming.minBatchesToRetain": "5"}
+    heap = f"{HEAP // MEGABYTE}m"
+    return cedr.spark_session(f"local[{BUCKETS}]", app_name="cedr soak", memory=heap, config=settings)
 
 
 def soak(events: int, batch: int, level: str, folder: Path, progress: Progress) -> Samples:

@@ -13,9 +13,7 @@ folder.
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +28,7 @@ from pyspark.sql import functions as F
 from benchmarks import files
 from benchmarks.expected import SCOPE, Tally, first_tally
 from benchmarks.reporting import keep, print_tables, wide
-from cedr.spark.java import ensure_java
+from cedr.spark.session import spark_session
 
 SCHEMA = "kind string, machine long, ts timestamp, serial long, load double"
 PAIRS = "machine long, install long, shutdown long, load double"
@@ -50,34 +48,12 @@ class Measured:
 
 def session(cores: int = CORES, **settings: str) -> SparkSession:
     """A session with everything that stateful Python needs, on this machine."""
-    ensure_java()
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master(f"local[{cores}]").appName("cedr-benchmark")
     given = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
         "spark.sql.streaming.numRecentProgressUpdates": "10000",
-        "spark.driver.memory": "4g",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": str(cores),
         "spark.sql.adaptive.enabled": "false",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
-        "spark.sql.streaming.stateStore.providerClass": (
-            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-        ),
-        "spark.python.unix.domain.socket.enabled": "true",
-        "spark.shuffle.compress": "false",  # on one machine it costs more than it saves, ours and the others'
-        # Spark checks by itself what it reads of Arrow's columns; Arrow need not do it again for each value
-        "spark.driver.extraJavaOptions": (
-            "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
-        ),
         **settings,
     }
-    for name, value in given.items():
-        builder = builder.config(name, value)
-    made = builder.getOrCreate()
-    made.sparkContext.setLogLevel("ERROR")
-    return made
+    return spark_session(f"local[{cores}]", app_name="cedr-benchmark", memory="4g", config=given)
 
 
 # -- by hand ----------------------------------------------------------------------------------------------------------

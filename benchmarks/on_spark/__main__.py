@@ -13,6 +13,7 @@ from rich.progress import Progress
 from benchmarks import files
 from benchmarks.expected import CIDR07, FIRST
 from benchmarks.measuring import Showing
+from benchmarks.on_spark.defaults import defaults
 from benchmarks.on_spark.fixed import fixed
 from benchmarks.on_spark.growth import growth
 from benchmarks.on_spark.ours import bounded, counted_bounded
@@ -41,6 +42,10 @@ def main() -> None:
                 lambda: growth(bench.spark, given["large"], given["small"], showing),
             ),
             "fixed": ("batches with nothing to do", lambda: fixed(bench.spark, showing)),
+            "defaults": (
+                "a session with Spark's own defaults",
+                lambda: defaults(bench.files.parquet, given["rounds"], showing),
+            ),
         }
         chosen = given["only"] or list(known)
         _warm(bench)
@@ -78,7 +83,7 @@ def _arguments() -> dict[str, Any]:
     parser.add_argument("--large", type=int, default=10_000_000, help="events of the large state")
     parser.add_argument("--small", type=int, default=100_000, help="events of the small state")
     parser.add_argument("--by-hand-events", type=int, default=500_000, help="how many of them by hand")
-    names = ("bounded", "streaming", "by-hand", "growth", "fixed")
+    names = ("bounded", "streaming", "by-hand", "growth", "fixed", "defaults")
     parser.add_argument("--only", nargs="+", choices=names, help="some of the tables")
     return vars(parser.parse_args())
 

@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from cedr.spark.measuring import status as status
     from cedr.spark.query import dead_letters as dead_letters
     from cedr.spark.query import query as query
+    from cedr.spark.session import spark_session as spark_session
 
     compile = compile_query  # noqa: A001 - cedr.compile, as re.compile
     explain = explain_query
@@ -160,6 +161,7 @@ _MODULES = {
     "cedr.spark.files": ("files",),
     "cedr.spark.measuring": ("status",),
     "cedr.spark.query": ("dead_letters", "query"),
+    "cedr.spark.session": ("spark_session",),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 _ELSEWHERE_CALLED = {"compile": "compile_query", "explain": "explain_query"}

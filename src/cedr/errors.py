@@ -5,6 +5,7 @@
       PlanError         the query is well formed but cannot be planned
       StreamError       a message or a file of messages cannot be used
       HostError         a host (local, spark) failed
+        MissingExtraError   a part of CEDR needs packages that an extra installs
       InternalError     our bug: says so and asks for a report
 
 Every exception carries one or more diagnostics.  A diagnostic has a stable ``code``, a ``primary``
@@ -154,6 +155,10 @@ class StreamError(CedrError):
 
 class HostError(CedrError):
     """A host failed while running a query."""
+
+
+class MissingExtraError(HostError, ModuleNotFoundError):
+    """A part of CEDR needs packages that are not installed; the message says how to install them."""
 
 
 class InternalError(CedrError):

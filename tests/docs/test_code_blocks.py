@@ -110,7 +110,7 @@ def joined(before: str, text: str) -> str:
 
 def marked(path: Path) -> Any:
     """A page, marked if its code needs a JVM."""
-    needs = (pytest.mark.spark,) if "import SparkSession" in path.read_text("utf-8") else ()
+    needs = (pytest.mark.spark,) if "cedr.spark_session(" in path.read_text("utf-8") else ()
     return pytest.param(path, marks=needs, id=str(path.relative_to(ROOT)))
 
 

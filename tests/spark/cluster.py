@@ -18,6 +18,8 @@ _MASTER = re.compile(r"Starting Spark master at (spark://127\.0\.0\.1:\d+)")
 _READY = 120.0
 
 SETTINGS = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
     "spark.executor.memory": "512m",
     "spark.executor.cores": "1",
     "spark.cores.max": "2",

@@ -89,10 +89,8 @@ class Job:
     def session(self) -> SparkSession:
         """A session of its own."""
         os.environ["PYSPARK_PYTHON"] = sys.executable
-        builder = SparkSession.builder.master(self.master).appName("cedr job")
-        for name, value in {**SETTINGS, **SHORT_LIVED, "spark.log.level": "OFF", **self.settings}.items():
-            builder = builder.config(name, value)
-        return builder.getOrCreate()
+        settings = {**SETTINGS, **SHORT_LIVED, "spark.log.level": "OFF", **self.settings}
+        return cedr.spark_session(self.master, app_name="cedr job", config=settings)
 
 
 if __name__ == "__main__":

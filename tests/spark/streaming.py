@@ -48,11 +48,10 @@ class Stream:
 
     def refused(self, frame: Any) -> cedr.CedrError:
         """The error of ours with which a query ends."""
-        with pytest.raises(StreamingQueryException) as caught:
+        with pytest.raises(cedr.CedrError) as caught:
             self.run(frame)
-        found = cedr.failure(caught.value)
-        assert found is not None
-        return found
+        assert isinstance(caught.value.__cause__, StreamingQueryException)
+        return caught.value
 
     def written(self) -> list[Row]:
         """All that was said so far."""

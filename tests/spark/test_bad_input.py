@@ -22,14 +22,14 @@ SCHEMA = "kind string, id string, time long, key int, change string"
 
 @pytest.fixture(scope="module")
 def frame(spark: SparkSession) -> DataFrame:
-    return spark.createDataFrame([("A", "a", 1, 1, None)], SCHEMA)
+    return spark.createDataFrame([("A", "a", 1, 1, None)], SCHEMA).selectExpr("*", "key > 0 AS flag")
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"type": "sort"}, 'no column "sort".*kind, id, time, key'),
-        ({"type": "kind", "time": "kind"}, 'column "kind" for time= is string, neither timestamps nor whole numbers'),
+        ({"type": "kind", "time": "at"}, 'no column "at".*kind, id, time, key'),
+        ({"type": "kind", "time": "flag"}, 'column "flag" for time= is boolean, neither timestamps, whole numbers nor'),
         ({"type": "key"}, 'column "key" for type= is int, not text'),
         ({"type": "kind", "attributes": ["key", "load"]}, 'no column "load"'),
         ({"type": "kind", "disorder": "some minutes"}, '"some minutes" is not a length of time'),

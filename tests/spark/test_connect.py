@@ -1,4 +1,6 @@
-"""The same under Spark Connect: only the public DataFrame API is used.  In a process and session of its own."""
+"""The same under Spark Connect: only the public DataFrame API is used.  In a process and session of its own, with
+Spark's own 200 partitions.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +34,25 @@ running = writer.trigger(availableNow=True).start()
 running.awaitTermination()
 said = spark.read.parquet(f"{folder}/out").where("change = 'insert'").collect()
 status = cedr.status(running)
+from pathlib import Path
+Path(f"{folder}/bad").mkdir()
+Path(f"{folder}/bad/x.csv").write_text("A,a,one,1\\n")
+how = {"format": "csv", "type": "kind", "id": "id"}
+bad = cedr.files(spark, f"{folder}/bad", frame.schema, **how)
+later = cedr.files(spark, f"{folder}/bad", frame.schema, streaming=True, disorder=0, **how)
+broken = cedr.query(query.replace("B AS b", "A AS b"), later)
+sink = broken.select("change").writeStream.format("noop").option("checkpointLocation", f"{folder}/other")
+for run in (cedr.query(query.replace("B AS b", "A AS b"), bad).collect, sink.start().awaitTermination):
+    try:
+        run()
+    except cedr.StreamError as error:
+        assert str(error).startswith("error[unreadable-line]: "), error
+        assert type(error.__cause__).__module__ == "pyspark.errors.exceptions.connect", error.__cause__
+    else:
+        raise AssertionError("it should have failed")
+assert spark.conf.get("spark.sql.shuffle.partitions") == "200"
+told = {row["K"] for row in spark.read.parquet(f"{folder}/out").where("change = 'guarantee'").collect()}
+assert told == {"1/2", "2/2"}, told
 print(type(spark).__module__, [row["id"] for row in found.collect()], [row["id"] for row in said], status)
 """
 
@@ -40,7 +61,6 @@ print(type(spark).__module__, [row["id"] for row in found.collect()], [row["id"]
 def test_bounded_and_streaming_under_connect(tmp_path: Path) -> None:
     provider = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     settings = [
-        "spark.sql.shuffle.partitions=2",
         "spark.ui.enabled=false",
         "spark.driver.host=127.0.0.1",
         "spark.driver.bindAddress=127.0.0.1",

@@ -82,6 +82,7 @@ def test_the_same_as_by_spark(spark: SparkSession, tmp_path: Path, form: str, ke
 
 
 @pytest.mark.usefixtures("split")
+@pytest.mark.filterwarnings("ignore:warning.no-guarantee")
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])
 def test_streams(spark: SparkSession, tmp_path: Path, form: str) -> None:
     path = written(spark, tmp_path, form, "long", machine_rows("long"))

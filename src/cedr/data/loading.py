@@ -19,7 +19,7 @@ from cedr.data.instants import Read, mask, read_times
 from cedr.data.origins import Raw
 from cedr.data.rejected import Rejected
 from cedr.data.sources import Source
-from cedr.data.values import fitted, inferred, plain, type_of
+from cedr.data.values import fitted, inferred, plain, shape_of, type_of
 from cedr.data.words import CLOCKS, constant
 from cedr.errors import Diagnostic, StreamError
 from cedr.model.schema import DataType, EventType
@@ -234,7 +234,8 @@ class Loading:
             column = plain(_taken(self._table.column(attribute), rows))
             payload[attribute], types[attribute] = self._attribute(attribute, column, of, rows)
         clocks = {word: _taken(times, rows) for word, times in loaded.clocks.items()}
-        part = Part(EventType(name, types), rows, _taken(ids, rows), clocks, payload)
+        shapes = {each: shape for each, column in payload.items() if (shape := shape_of(column.type)).nested}
+        part = Part(EventType(name, types, shapes=shapes), rows, _taken(ids, rows), clocks, payload)
         part.keys = None if keys is None else _taken(keys, rows)
         part.providers = (
             loaded.providers

@@ -9,10 +9,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from cedr.data.origins import Origin
-from cedr.data.values import type_of
+from cedr.data.values import shape_of, type_of
 from cedr.data.words import Words, constant
 from cedr.errors import Diagnostic, StreamError
-from cedr.model.schema import DataType
+from cedr.model.schema import DataType, Shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,3 +68,8 @@ class Source:
             taken = set(self.header().values()) - set(mentioned)
             chosen = [name for name in self.origin.names() if name not in taken]
         return {name: type_of(types[name]) if name in types else DataType.ANY for name in chosen}
+
+    def shapes(self) -> dict[str, Shape]:
+        """What is inside of columns of structs and lists, as far as that is known without reading the rows."""
+        found = {name: shape_of(of) for name, of in self.origin.types().items()}
+        return {name: shape for name, shape in found.items() if shape.nested}

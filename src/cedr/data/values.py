@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cedr.data.instants import TIMESTAMP, instants, mask
-from cedr.model.schema import DataType
+from cedr.model.schema import DataType, Shape
 
 Array = Any
 Mask = npt.NDArray[np.bool_]
@@ -63,6 +63,16 @@ def type_of(of: pa.DataType) -> DataType:
     if pa.types.is_dictionary(of):
         return type_of(of.value_type)
     return next((ours for test, ours in _KINDS if test(of)), DataType.ANY)
+
+
+def shape_of(of: pa.DataType) -> Shape:
+    """The same with what is inside of structs and lists."""
+    kind = type_of(of)
+    if pa.types.is_struct(of):
+        return Shape(kind, {field.name: shape_of(field.type) for field in of})
+    if pa.types.is_map(of):
+        return Shape(kind, element=shape_of(of.item_type)) if is_text(of.key_type) else Shape(kind)
+    return Shape(kind, element=shape_of(of.value_type)) if kind is DataType.LIST else Shape(kind)
 
 
 def is_text(of: pa.DataType) -> bool:

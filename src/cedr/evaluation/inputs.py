@@ -94,9 +94,17 @@ def messages_of(data: Messages, known: Catalog) -> MessageFile:
     return _checked(take_messages(given, known))
 
 
+_NO_MESSAGES = frozenset({"bad-json", "bad-message", "unknown-message", "bad-encoding", "line-too-long"})
+"""The codes of what is no message at all; others are messages with a fault."""
+
+
 def _checked(found: MessageFile) -> MessageFile:
     """Raises ``StreamError`` where there is not one message among what was given."""
-    if found.messages or not found.dead_letters:
+    if (
+        found.messages
+        or not all(letter.code in _NO_MESSAGES for letter in found.dead_letters)
+        or not found.dead_letters
+    ):
         return found
     many = len(found.dead_letters)
     primary = (

@@ -1,7 +1,7 @@
 """From a query and sources of rows to a compiled query and the columns that it reads.
 
-Readings: R20 (types), R37 (inferred types), R50 (units of time).  A query is compiled three times: to learn which event
-types it names, which attributes of them it reads, and, once these are read and their types known, to be run.
+Readings: R20 (types), R37 (inferred types), R50 (units of time).  A query is compiled twice: to learn which
+attributes it reads, and, once these are read and their types known, to be run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from cedr.evaluation.catalog import declared_types, merged
 from cedr.evaluation.noticing import noticed
 from cedr.evaluation.queries import AnyQuery, catalog_of, choose, query_file
 from cedr.evaluation.units import check_units
-from cedr.language.syntax import File
+from cedr.language.check import uses_of
+from cedr.language.syntax import File, Query
 from cedr.model.schema import Catalog, DataType, EventType
 from cedr.model.time import FOREVER
 from cedr.plan.compile import CompiledQuery, Program, compile_file
@@ -61,9 +62,7 @@ def prepare(
 ) -> Prepared:
     """Infer the types, compile the query, read what it needs.  Raises ``StreamError``, ``LanguageError``."""
     texts = _Texts(query, catalog)
-    program = texts.compiled(Catalog(dict(texts.declared.types), open=True))
-    named = {t.name for each in program.queries.values() for t in types_read(each)}
-    loose = _loose(given, named, texts)
+    loose = _loose(given, texts.types_named(), texts)
     chosen = choose(texts.compiled(merged(loose, texts.declared)), event)
     needed = _needed(chosen, loose, texts.declared)
     loaded = [Loading(source, needed).load() for source in given.sources]
@@ -105,6 +104,14 @@ class _Texts:
         assert self.file is not None
         return compile_file(self.file, types)
 
+    def types_named(self) -> set[str]:
+        """The event types that its queries read, but for those that are queries themselves."""
+        if self._program is not None:
+            return {t.name for each in self._program.queries.values() for t in types_read(each)}
+        assert self.file is not None
+        queries = {each.name: each for each in self.file.statements if isinstance(each, Query)}
+        return {name for each in queries.values() for name in uses_of(each)} - queries.keys()
+
     def mentioned(self) -> frozenset[str]:
         """All names in the text: a column of the header that is among them is an attribute too."""
         return frozenset() if self.file is None else frozenset(_names(self.file))
@@ -139,7 +146,12 @@ def _loose(given: LocalEvents, named: set[str], texts: _Texts) -> Catalog:
         hint = 'type="…" names the type of all rows, or the column that tells it'
         raise StreamError(Diagnostic("no-event-type", primary, hint=hint))
     missing = {name: EventType(name, open=True) for name in named - found.keys()}
-    return Catalog({**{name: EventType(name, of) for name, of in found.items()}, **missing})
+    shapes = {name: shape for source in given.sources for name, shape in source.shapes().items()}
+    types = {
+        name: EventType(name, of, shapes={each: shape for each, shape in shapes.items() if each in of})
+        for name, of in found.items()
+    }
+    return Catalog({**types, **missing})
 
 
 def _needed(chosen: CompiledQuery, loose: Catalog, declared: Catalog) -> dict[str, Mapping[str, DataType]]:
@@ -174,7 +186,7 @@ def _inferred(loaded: list[Loaded], loose: Catalog, declared: Mapping[str, int])
             before = found.get(name, loose.types[name])
             attributes = {**before.attributes, **_together(before, part.type.attributes, first=name not in found)}
             allowed = declared.get(name, 0) or max(revised, before.revisable)
-            found[name] = EventType(name, attributes, allowed)
+            found[name] = EventType(name, attributes, allowed, shapes={**before.shapes, **part.type.shapes})
     return Catalog(found)
 
 

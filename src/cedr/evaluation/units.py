@@ -43,9 +43,14 @@ def unfit_durations(query: CompiledQuery, file: File | None, *, timestamps: bool
     """What is wrong with the durations of a query, for events whose times are timestamps, or ticks."""
     if file is None:
         return []
-    named = _named(query)
-    written = (each for each in written_durations(file) if each.query in named and each.unit != timestamps)
+    written = (each for each in durations_of(query, file) if each.unit != timestamps)
     return [_unfit(each.text, each.what, each, timestamps=timestamps) for each in written]
+
+
+def durations_of(query: CompiledQuery, file: File) -> list[WrittenDuration]:
+    """The durations that bear on a query: its own, those of the queries that it reads, and of its event types."""
+    named = _named(query)
+    return [each for each in written_durations(file) if each.query in named]
 
 
 def _named(query: CompiledQuery) -> set[str]:

@@ -14,14 +14,15 @@ Paper: Section 5, Figure 7, once for each bucket of keys.  Spark distributes, ch
     stepping    one batch of one bucket: the pipeline is found or restored, steps, and is written
     unpack      what the stateful operator gave, as rows again
     output      what was said, as columns of the result
+    guarding    what the result raises when a worker fails: our error, not Spark's
+
+``session`` starts a Spark that has all that is needed, and ``checking`` looks whether another one has.
 
 Only the public DataFrame API is used, so that all of it works under Spark Connect too.
 """
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from cedr.spark.extra import check_imports
 
-if find_spec("pyspark") is None:
-    message = "cedr on Spark needs pyspark: install the extra, cedr[spark]"
-    raise ModuleNotFoundError(message, name="pyspark")
+check_imports()

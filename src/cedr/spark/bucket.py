@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from cedr.consistency.batch import EventBatch
 from cedr.consistency.changes import Changes
@@ -26,7 +27,7 @@ from cedr.model.stream import Guarantee, Message, Retract, insert
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.runtime.segment_kernels import is_sorted
 from cedr.spark.control import Switch, commands
-from cedr.spark.layout import INSERT, RETRACT, UNKNOWN, Layout, TypeLayout
+from cedr.spark.layout import BAD_TIME, INSERT, RETRACT, TOO_FINE, UNKNOWN, Layout, TypeLayout
 from cedr.spark.misread import Letter, Misread
 from cedr.spark.pack import SAID_BY, unpacked
 
@@ -188,9 +189,12 @@ class Bucket:
         """Inserts by columns, then retractions: within a batch there is no order between map tasks."""
         codes = rows.column("code").to_numpy()
         kinds = rows.column("kind").to_numpy() if "kind" in rows.column_names else np.zeros(len(codes), np.int8)
-        strange = (codes == UNKNOWN) | ((kinds != INSERT) & (kinds != RETRACT))
+        bad = _bad_times(rows)
+        strange = (codes == UNKNOWN) | ((kinds != INSERT) & (kinds != RETRACT)) | bad
         if strange.any():
             letters += _strange(rows.filter(pa.array(strange)))
+        if bad.any():
+            rows, codes, kinds = rows.filter(pa.array(~bad)), codes[~bad], kinds[~bad]
         pieces = _in_order_of_type(rows)
         for number, layout in enumerate(self.layout.types):
             if pieces is None:
@@ -300,16 +304,27 @@ def _by_time(
         yield time, heads[time], part
 
 
+def _bad_times(rows: pa.Table) -> NDArray[np.bool_]:
+    """Which rows are marked as having no time that can be used.  Reading: R50."""
+    times = pc.fill_null(rows.column("vs"), BEGINNING).to_numpy()
+    found: NDArray[np.bool_] = (times == TOO_FINE) | (times == BAD_TIME)
+    return found
+
+
 def _strange(rows: pa.Table) -> list[DeadLetter]:
-    """Rows of a type that nobody declared, or of a kind that does not exist."""
+    """Rows of a type that nobody declared, of a kind that does not exist, or at no time."""
     found = []
     for row in rows.to_pylist():
         if row["code"] == UNKNOWN:
             named = "no type" if row.get("name") is None else f'the type "{row["name"]}", which was not declared'
             fault = Fault("unknown-type", f"the row has {named}")
+        elif row["vs"] == TOO_FINE:
+            fault = Fault("time-too-fine", "the row has a time between two microseconds (truncate=True cuts it off)")
+        elif row["vs"] == BAD_TIME:
+            fault = Fault("bad-time", "the row has a value that is no time")
         else:
             fault = Fault("unknown-message", "the row is neither insert, retract nor guarantee")
-        start = row["vs"] if row["vs"] is not None else 0
+        start = row["vs"] if row["vs"] not in (None, TOO_FINE, BAD_TIME) else 0
         id_ = "" if row["id"] is None else str(row["id"])
         found.append(fault.letter(insert(primitive(row.get("name") or "", id_, start)), 0))
     return found

@@ -20,7 +20,7 @@ from cedr.spark.as_of import Stood
 from cedr.spark.bounded import RunBounded
 from cedr.spark.bucket import Bucket, Packed, Step
 from cedr.spark.hashing import buckets_of
-from cedr.spark.layout import Layout, Onward
+from cedr.spark.layout import Layout, Onward, provider_of
 from cedr.spark.pack import SAID_BY, onward, packed_by_bucket, row_of
 
 INPUT: Final = "the input"
@@ -35,11 +35,6 @@ class Handed(NamedTuple):
     number: int
     head: str
     rows: bytes | pa.Buffer | None
-
-
-def provider_of(stage: int, number: int, buckets: int) -> str:
-    """The name of a bucket as a provider of the next stage."""
-    return f"stage {stage}, bucket {number + 1}/{buckets}"
 
 
 def parted(arrived: Iterable[Packed]) -> tuple[list[Packed], list[Packed]]:

@@ -15,6 +15,7 @@ from pyspark.sql import types as st
 from cedr.errors import Diagnostic, StreamError
 from cedr.expression.tree import Expression, Way
 from cedr.model.schema import Catalog, DataType
+from cedr.spark.clocks import is_bad, micros
 from cedr.spark.datatypes import inside, ours, pruned
 from cedr.spark.events import Column, DataFrame, Events, EventSource
 from cedr.spark.layout import CONTROL, INSERT, KINDS, UNKNOWN, UNREAD, Slices, TypeLayout
@@ -94,6 +95,8 @@ class Travelling:
     slices: Slices | None = None
     later: Sequence[Split] = ()
     """How the stages after the first are split, into as many buckets."""
+    follows: bool = False
+    """Whether workers know the number of buckets, and Spark tells hashes alone."""
 
     def frame(self, control: DataFrame | None = None) -> DataFrame:
         """All sources, one below the other."""
@@ -111,7 +114,7 @@ class Travelling:
         found += ["kind"] if self._kinds else []
         found += ["source"] if len(sources) > 1 else []
         found += ["name"] if any(source.name is None for source in sources) else []
-        found += ["bucket"] if self.buckets > 1 else []
+        found += ["bucket"] if self.buckets > 1 or self.follows else []
         found += [bucket_column(stage) for stage, _ in enumerate(self.later, 2)]
         found += ["cedr"] if self.events.streaming else []
         found += ["control"] if self.events.streaming else []
@@ -132,7 +135,7 @@ class Travelling:
         columns["cedr"] = F.unix_micros(F.current_timestamp())
         frame = self._pruned(source, codes)
         if self.slices is not None:
-            columns["bucket"] = F.explode(self._slices(micros(source.header["time"], source.clocks["time"])))
+            columns["bucket"] = F.explode(self._slices(columns["vs"]))
         return frame.select(*(self._or_missing(columns, name).alias(name) for name in self.names))
 
     def _codes(self, source: EventSource) -> Column:
@@ -151,11 +154,16 @@ class Travelling:
         return found.otherwise(F.lit(UNREAD)).cast("byte")
 
     def _header(self, source: EventSource) -> dict[str, Column]:
-        columns = {
-            name: micros(source.header[part], source.clocks[part])
+        columns = {name: source.micros(part) for name, part in _CLOCKS.items() if part in source.header}
+        marked = [
+            columns[name]
             for name, part in _CLOCKS.items()
-            if part in source.header
-        }
+            if name in columns and not source.words.plain(source.clocks[part])
+        ]
+        if marked:  # where a clock is no time, the row is none
+            bad = F.coalesce(*(F.when(is_bad(each), each) for each in marked))
+            columns |= {name: F.when(~is_bad(column), column) for name, column in columns.items()}
+            columns["vs"] = F.coalesce(bad, columns["vs"])
         columns |= {name: source.header[part].cast("string") for name, part in _TEXTS.items() if part in source.header}
         kinds = {type(each.identity) for each in self.events.sources}
         plain = len(kinds) == 1 and not self.events.streaming  # a control row has no ID
@@ -183,7 +191,7 @@ class Travelling:
     def _bucket(self, source: EventSource, codes: Column, split: Split) -> Column:
         """Where an event goes; by one attribute of its type, or by its ID."""
         if not split.by:
-            return _bucket(source.header["id"].cast("string"), self.buckets)
+            return self._place(source.header["id"].cast("string"))
         chosen: dict[Way, list[int]] = {}
         for number, layout in enumerate(self.types):
             if source.name in (None, layout.name) and layout.name in split.by:
@@ -218,7 +226,11 @@ class Travelling:
         event_type = self.catalog.types.get(name)
         declared = None if event_type is None else event_type.inside(way).type
         known = ours(of) if declared in (None, DataType.ANY) else declared
-        return _bucket(_comparable(column_of(way, whole), of, known), self.buckets)
+        return self._place(_comparable(column_of(way, whole), of, known))
+
+    def _place(self, column: Column) -> Column:
+        """The bucket of a value, or the hash that tells it."""
+        return F.hash(column) if self.follows else F.pmod(F.hash(column), F.lit(self.buckets))
 
     def _pruned(self, source: EventSource, codes: Column) -> DataFrame:
         """Without what the query does not read, where nothing else depends on it."""
@@ -299,21 +311,6 @@ def _missing(name: str, slots: Slots) -> Column:
     if name.startswith("bucket"):
         return F.lit(0)
     return F.lit(None).cast("string" if name in ("id", "key", "provider", "name", "control") else "long")
-
-
-def micros(column: Column, of: st.DataType) -> Column:
-    """A time as an integer."""
-    if isinstance(of, st.TimestampType):
-        return F.unix_micros(column)
-    if isinstance(of, st.TimestampNTZType):
-        return F.timestamp_diff("MICROSECOND", F.expr("TIMESTAMP_NTZ'1970-01-01 00:00:00'"), column)
-    if isinstance(of, st.DateType):
-        return F.unix_date(column).cast("long") * F.lit(86_400_000_000)
-    return column.cast("long")
-
-
-def _bucket(column: Column, buckets: int) -> Column:
-    return F.pmod(F.hash(column), F.lit(buckets))
 
 
 def _comparable(column: Column, of: st.DataType, declared: DataType | None) -> Column:

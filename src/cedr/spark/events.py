@@ -15,7 +15,8 @@ from pyspark.sql import types as st
 
 from cedr.errors import Diagnostic, LanguageError, StreamError
 from cedr.evaluation.queries import parse_level
-from cedr.spark.datatypes import TIMES, WHOLE, ours
+from cedr.spark.clocks import FRACTIONS, TimeWords, micros
+from cedr.spark.datatypes import WHOLE, ours
 
 DataFrame = Any
 """Of classic PySpark or of Spark Connect."""
@@ -44,6 +45,9 @@ class EventSource:
     identity: st.DataType = field(default_factory=st.StringType)
     files: Any = None
     """The files that the rows are in, where workers can read them."""
+    words: TimeWords = field(default_factory=TimeWords)
+    """What was said of the times."""
+    disorder_has_unit: bool = False
 
     @property
     def streaming(self) -> bool:
@@ -52,8 +56,12 @@ class EventSource:
 
     @property
     def instants(self) -> bool:
-        """Whether times are timestamps, not ticks."""
-        return isinstance(self.clocks["time"], TIMES)
+        """Whether times are points in time, not ticks.  Reading: R50."""
+        return self.words.instants(self.clocks["time"])
+
+    def micros(self, part: str) -> Column:
+        """A clock as an integer."""
+        return micros(self.header[part], self.clocks[part], self.words)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +83,9 @@ class Events:
         """Whether times are timestamps; all sources agree."""
         kinds = {source.instants for source in self.sources}
         if len(kinds) > 1:
-            primary = "some sources have timestamps and others whole numbers as their times"
-            raise StreamError(Diagnostic("wrong-column-type", primary, hint="make all of them timestamps"))
+            primary = "some sources have timestamps and others whole numbers without a unit as their times"
+            hint = 'say time_unit="s", "ms", "us" or "ns" of those with whole numbers'
+            raise StreamError(Diagnostic("wrong-column-type", primary, hint=hint))
         return kinds.pop()
 
 
@@ -85,6 +94,10 @@ def events(  # noqa: PLR0913 - the header has as many parts
     *,
     type: Given = None,  # noqa: A002 - the paper's word
     time: Given = "time",
+    time_unit: str | None = None,
+    time_format: str | None = None,
+    zone: str | None = None,
+    truncate: bool = False,
     id: Given = None,  # noqa: A002 - the paper's word
     valid_end: Given = None,
     occurrence_start: Given = None,
@@ -101,8 +114,14 @@ def events(  # noqa: PLR0913 - the header has as many parts
 ) -> Events:
     """Rows of a DataFrame, or of one DataFrame for each event type, as messages.
 
-    A column is given by name or as an expression.  ``type`` may be left out where each type has its own DataFrame;
-    without ``id`` an event is known by the content of its row.  What else is left out, or NULL, has its default (R2).
+    A column is given by name or as an expression.  ``type`` may be left out where each type has its own DataFrame.
+    Where no column has that name, or with quotes around it (``"'TX'"``), it is the event type of all rows.  Without
+    ``id`` an event is known by the content of its row.  What else is left out, or NULL, has its default (R2).
+
+    Times are timestamps, dates, whole numbers or texts.  Whole numbers have the ``time_unit`` s, ms, us, ns or ticks;
+    without one they are ticks (R50).  Texts are written in ISO 8601, or as ``time_format`` says in the way of strptime.
+    Those that have no zone are in ``zone``, by default UTC.  A time between two microseconds is a dead letter, unless
+    ``truncate`` says to cut it.
 
     ``change`` tells "insert" (or NULL), "retract" and "guarantee" apart (R3).  A retraction names its row by ``key`` or
     by type, ID and Os, has the new end in ``occurrence_end`` or ``valid_end``, and carries the attributes by which the
@@ -127,13 +146,21 @@ def events(  # noqa: PLR0913 - the header has as many parts
         "guarantee": guarantee,
         "arrival": arrival,
     }
+    words = TimeWords(time_unit, time_format, zone, truncate)
     constant = _constant(provider)
     if provider is not None and constant is None:
         given["provider"] = provider
-    bounds = {"disorder": _ticks(disorder), "idle": _ticks(idle)}
+    bounds: dict[str, Any] = {"disorder": _ticks(disorder), "idle": _ticks(idle), "words": words}
+    bounds["disorder_has_unit"] = bool(bounds["disorder"]) and not isinstance(disorder, int)
     frames = frame if isinstance(frame, Mapping) else {None: frame}
+    for each in frames.values():
+        _check_frame(each)
+    if None in frames and isinstance(type, str) and (named := _constant(type) or _not_there(frame, type)):
+        frames = {named: frame}
     if None in frames and type is None:
-        hint = 'name the column: type="kind"; or give a DataFrame for each type: {"INSTALL": frame, …}'
+        hint = (
+            'name the column, or the type of all rows: type="kind"; or give a DataFrame for each: {"INSTALL": frame, …}'
+        )
         raise StreamError(Diagnostic("no-event-type", "no column tells the type of an event", hint=hint))
     listed = None if attributes is None else tuple(attributes)
     found = [
@@ -156,7 +183,7 @@ def _source(
     if "id" not in header:
         header["id"] = F.md5(F.to_json(F.struct(*(F.col(_quoted(each)) for each in fields))))
     types = {each.name: each.dataType for each in frame.select(*(c.alias(p) for p, c in header.items())).schema.fields}
-    _check(types, given)
+    _check(types, given, options["words"])
     return EventSource(
         frame,
         name,
@@ -168,19 +195,39 @@ def _source(
     )
 
 
-def _check(types: Mapping[str, st.DataType], given: Mapping[str, Given]) -> None:
+def _check_frame(frame: Any) -> None:
+    """Raises ``StreamError`` for what is no DataFrame of Spark."""
+    kind = type(frame)
+    if hasattr(frame, "isStreaming") and hasattr(frame, "sparkSession"):
+        return
+    article = "an" if kind.__name__[:1].lower() in "aeiou" else "a"
+    root = kind.__module__.partition(".")[0]
+    name = kind.__name__ if root == "builtins" else f"{root} {kind.__name__}"
+    primary = f"{article} {name} is no DataFrame of Spark"
+    hint = "spark.createDataFrame(…) makes one of a list, pandas or Arrow; cedr.evaluate takes such data without Spark"
+    raise StreamError(Diagnostic("wrong-data", primary, hint=hint))
+
+
+def _not_there(frame: DataFrame, name: str) -> str | None:
+    """A name that no column has."""
+    return name if name and _actual(frame, name) is None else None
+
+
+def _check(types: Mapping[str, st.DataType], given: Mapping[str, Given], words: TimeWords) -> None:
     wanted: dict[str, tuple[tuple[type[st.DataType], ...], str]] = {
-        **{part: ((*TIMES, *WHOLE), "neither timestamps nor whole numbers") for part in _CLOCKS},
+        **{part: ((), "neither timestamps, whole numbers nor text") for part in _CLOCKS},
         **{part: ((st.StringType,), "not text") for part in _TEXTS},
         "id": ((st.StringType, *WHOLE), "neither text nor whole numbers"),
     }
     for part, found in types.items():
         kinds, otherwise = wanted[part]
-        if not isinstance(found, kinds):
+        if not (words.accepts(found) if part in _CLOCKS else isinstance(found, kinds)):
             shown = given.get(part)
             what = f'column "{shown}"' if isinstance(shown, str) else "the expression"
             primary = f"{what} for {part}= is {found.simpleString()}, {otherwise}"
-            raise StreamError(Diagnostic("wrong-column-type", primary))
+            fraction = part in _CLOCKS and isinstance(found, FRACTIONS)
+            hint = 'numbers with a fraction are times with time_unit="s" or "ms"' if fraction else ""
+            raise StreamError(Diagnostic("wrong-column-type", primary, hint=hint))
 
 
 def _column(frame: DataFrame, given: Given, part: str) -> Column:

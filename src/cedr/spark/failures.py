@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
+from cedr import errors
 from cedr.errors import CedrError, Diagnostic, HostError
 from cedr.plan.describe import word
 from cedr.plan.logical import Node
@@ -29,8 +30,11 @@ def failing_clearly(layout: Layout, bucket: int) -> Iterator[None]:
 def failure(error: BaseException) -> CedrError | None:
     """What a query of ours said when it failed in a worker, from the error that Spark raised; None if it said nothing.
 
-    The error that Spark raised is its cause.
+    The error that Spark raised is its cause.  What comes from ``cedr.query`` raises such errors by itself; this is for
+    errors that come by other ways, such as a temporary view or a listener.
     """
+    if isinstance(error, CedrError):
+        return error
     lines = str(error).splitlines()
     said = [number for number, line in enumerate(lines) if _SAID.match(line)]
     if not said:
@@ -39,16 +43,19 @@ def failure(error: BaseException) -> CedrError | None:
     for line in lines[said[-1] :]:
         if not line.startswith((" ", "error[", "cedr.")) and line.strip():
             break
-        block.append(line.removesuffix(" SQLSTATE: 38000"))
+        block.append(_STATES.sub("", line))
     match = _SAID.match(block[0])
     assert match is not None
     rest = "\n".join([match["primary"], *block[1:]]).rstrip()
-    found = HostError(Diagnostic(code=match["code"], primary=rest))
+    kind = getattr(errors, match["kind"], HostError)
+    found: CedrError = kind(Diagnostic(code=match["code"], primary=rest))
     found.__cause__ = error
     return found
 
 
-_SAID = re.compile(r"cedr\.errors\.\w+: error\[(?P<code>[a-z0-9-]+)\]: (?P<primary>.*)")
+_STATES = re.compile(r"(?:\s*SQLSTATE: \w+)+$")
+"""What Spark adds to a message."""
+_SAID = re.compile(r"cedr\.errors\.(?P<kind>\w+): error\[(?P<code>[a-z0-9-]+)\]: (?P<primary>.*)")
 
 
 def _place(layout: Layout, bucket: int, error: Exception) -> Diagnostic:

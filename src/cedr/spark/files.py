@@ -9,6 +9,7 @@ lists the files, and nobody reads one to say how it is split.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
@@ -22,10 +23,13 @@ from pyspark.sql import types as st
 
 from cedr.errors import Diagnostic, StreamError
 from cedr.model.schema import DataType
+from cedr.spark.clocks import readable
 from cedr.spark.columns import Slots
+from cedr.spark.cores import cores
 from cedr.spark.datatypes import ours
 from cedr.spark.events import DataFrame, Events, EventSource, events
 from cedr.spark.formats.lines import PACKED, local_path, packed
+from cedr.spark.inferring import has_header, inferred_schema
 from cedr.spark.layout import FileForm, Layout
 from cedr.spark.splitting import Split
 
@@ -80,70 +84,92 @@ class EventFiles:
 def files(  # noqa: PLR0913 - one for each choice
     session: Any,
     path: str | PathLike[str],
-    schema: st.StructType | str,
+    schema: st.StructType | str | None = None,
     *,
-    format: str,  # noqa: A002 - Spark's word
+    format: str | None = None,  # noqa: A002 - Spark's word
     streaming: bool = False,
     separator: str = ",",
-    head: bool = False,
+    header: bool | None = None,
     files_per_batch: int | None = None,
     split: bool | None = None,
     unreadable: str | None = None,
-    **header: Any,
+    **words: Any,
 ) -> Events:
-    """The rows of CSV, JSON or Parquet files as messages; ``header`` is what ``cedr.events`` takes.
+    """The rows of CSV, JSON or Parquet files as messages; ``words`` are those that ``cedr.events`` takes.
 
-    ``schema`` tells the columns as Spark does.  JSON files have an object on each line.  CSV files have ``separator``
-    between columns, and with ``head`` a first line of names.  With ``streaming`` files that appear later are read too,
-    ``files_per_batch`` at a time.
+    ``format`` is csv, json or parquet; it may be left out where the path says it, as ``tx.csv`` and ``tx.json.gz`` do.
+    ``schema`` tells the columns as Spark does; without it they are taken from the footer of a Parquet file, or from the
+    first thousand lines.  JSON files have an object on each line.  CSV files have ``separator`` between columns.  With
+    ``header`` they have a first line of names, without it (False) none; where it is left out, a file has one if its
+    first line has the names of the columns that are asked for.  With ``streaming`` files that appear later are read
+    too, ``files_per_batch`` at a time.
 
     Large files are split between workers.  To deal out the parts takes a stream some time in every batch, whatever its
     size; so a stream does it only where a file that is there already is large, or as ``split`` says.
 
     Files on local disks, or mounted on all workers under one path, are read by the workers.  What cannot be read then,
     a file, or a line or value of one, is a dead letter that names it where the query is asked for ``dead_letters``, and
-    an error otherwise; ``unreadable`` says "dead-letter" or "fail" whatever the query is asked for.  Raises
-    ``StreamError`` as ``cedr.events`` does.
+    an error otherwise; ``unreadable`` says "dead-letter" or "fail" whatever the query is asked for.  ``zone`` is that
+    of texts without one, by default the session's, as Spark has it.  Raises ``StreamError`` as ``cedr.events`` does.
     """
-    if format not in _FORMS:
+    place = fspath(path)
+    form = format or _format_of(place)
+    if form not in _FORMS:
         hint = "read it by Spark, and use cedr.events"
-        raise StreamError(Diagnostic("unknown-format", f'files of format "{format}" cannot be read here', hint=hint))
+        raise StreamError(Diagnostic("unknown-format", f'files of format "{form}" cannot be read here', hint=hint))
     if unreadable not in _POLICIES:
         primary = f'unreadable= is "{unreadable}"'
         raise StreamError(Diagnostic("unknown-policy", primary, hint='say "dead-letter" or "fail"'))
+    if schema is None:
+        schema = inferred_schema(session, place, form, separator, header=header is not False)
+        header = True if header is None else header
+    zone = words.get("zone") or session.conf.get("spark.sql.session.timeZone")
+    bare = FileForm(form, separator, header, zone, {}, {}, local_path(place))
+    options = _options(session, place, bare, words, files_per_batch if streaming else None)
     reader = session.readStream if streaming else session.read
-    options: dict[str, Any] = {"sep": separator, "header": head, "escape": '"'} if format == "csv" else {}
-    if streaming and files_per_batch:
-        options["maxFilesPerTrigger"] = files_per_batch
-    frame = reader.schema(schema).options(**options).format(format).load(fspath(path))
-    found = events(frame, **header)
+    found = events(frame := reader.schema(schema).options(**options).format(form).load(place), **words)
     (source,) = found.sources
-    zone = session.conf.get("spark.sql.session.timeZone")
-    form = _form(source, header, FileForm(format, separator, head, zone, {}, {}, local_path(fspath(path))))
-    if form is None or urlparse(fspath(path)).scheme not in ("", "file"):
+    known = _form(source, words, bare)
+    if known is None or urlparse(place).scheme not in ("", "file"):
         return found
-    most = _tasks(session) if split is not False else 1
+    most = cores(session) if split is not False else 1
     if streaming:
         reader = session.readStream.schema(_LISTED).options(**options)
-        listed = reader.format("binaryFile").load(fspath(path)).select("path", "length")
-        if most > 1 and (split or _large(session.read.format("binaryFile"), fspath(path))):
-            listed = _parts(listed, format, most).coalesce(1).repartition(most)
+        listed = reader.format("binaryFile").load(place).select("path", "length")
+        if most > 1 and (split or _large(session.read.format("binaryFile"), place)):
+            listed = _parts(listed, form, most).coalesce(1).repartition(most)
     else:
-        rows = _there(frame, format, most)
-        if not rows or any(form.partitioned(row[0]) for row in rows):
+        rows = _there(frame, form, most)
+        if not rows or any(known.partitioned(row[0]) for row in rows):
             return found
-        listed = session.createDataFrame(rows, _PART).repartition(min(len(rows), _tasks(session)))
+        listed = session.createDataFrame(rows, _PART).repartition(min(len(rows), cores(session)))
     forgiving = None if unreadable is None else unreadable == "dead-letter"
-    return Events((replace(source, files=EventFiles(listed, form, forgiving)),))
+    return Events((replace(source, files=EventFiles(listed, known, forgiving)),))
 
 
-def _tasks(session: Any) -> int:
-    """How many tasks run at once, as far as that can be known."""
-    partitions = int(session.conf.get("spark.sql.shuffle.partitions"))
-    try:
-        return min(partitions, int(session.sparkContext.defaultParallelism))
-    except Exception:  # Spark Connect does not tell
-        return partitions
+def _format_of(path: str) -> str:
+    """The format that the name of a path tells.  Raises ``StreamError`` where it tells none."""
+    name = path.rstrip("/").rpartition("/")[2].lower()
+    ends = [end for end in name.split(".")[1:] if f".{end}" not in PACKED]
+    found = {"jsonl": "json", "ndjson": "json", "pq": "parquet", "tsv": "csv"}.get(ends[-1], ends[-1]) if ends else ""
+    if found not in _FORMS:
+        hint = f"say format= one of {', '.join(_FORMS)}"
+        raise StreamError(Diagnostic("unknown-format", f'the name "{path}" does not tell the format', hint=hint))
+    return found
+
+
+def _options(
+    session: Any, path: str, bare: FileForm, words: Mapping[str, Any], files_per_batch: int | None
+) -> dict[str, Any]:
+    """What Spark is told, where it reads the files itself."""
+    options: dict[str, Any] = {} if files_per_batch is None else {"maxFilesPerTrigger": files_per_batch}
+    if words.get("zone") is not None and bare.name != "parquet":
+        options["timeZone"] = words["zone"]
+    if bare.name == "csv":
+        asked = [name for name in (words.get("time", "time"), words.get("id")) if isinstance(name, str)]
+        head = has_header(session, path, bare.separator, asked) if bare.head is None else bare.head
+        options |= {"sep": bare.separator, "header": head, "escape": '"'}
+    return options
 
 
 def _large(reader: Any, path: str) -> bool:
@@ -185,19 +211,34 @@ def _parts(listed: DataFrame, name: str, most: int) -> DataFrame:
     return counted.select("path", "length", F.explode(F.sequence(F.lit(0), F.col("parts") - 1)).alias("part"), "parts")
 
 
-def _form(source: EventSource, header: dict[str, Any], bare: FileForm) -> FileForm | None:
+def _form(source: EventSource, words: Mapping[str, Any], bare: FileForm) -> FileForm | None:
     """How workers read such files; None where they cannot."""
-    parts = {part: given for part, given in {"time": "time", **header}.items() if given is not None}
+    parts = {part: given for part, given in {"time": "time", **words}.items() if given is not None}
+    if source.name is not None:
+        del parts["type"]
     named = {_HEADER[part]: given for part, given in parts.items() if part in _HEADER and isinstance(given, str)}
     fields = {field.name: field.dataType for field in source.frame.schema.fields}
     columns = [given for given in named.values() if given in fields]
-    plain = len(columns) == len(source.header) and "id" in named and "type" in named
+    plain = len(columns) == len(source.header) and "id" in named and ("type" in named or source.name is not None)
     if not plain or "change" in source.header or "arrival" in source.header:
         return None
     if any(not isinstance(of, _SIMPLE) for of in fields.values()) or len(bare.separator.encode()) != 1:
         return None
+    if any(not readable(source.words, of) for of in source.clocks.values()):
+        return None
     types = {field: of.simpleString() for field, of in fields.items()}
-    return replace(bare, types=types, header={part: at for part, at in named.items() if at in fields})
+    header = {part: at for part, at in named.items() if at in fields}
+    how = source.words
+    return replace(
+        bare,
+        types=types,
+        header=header,
+        type=source.name,
+        unit=how.unit,
+        format=how.format,
+        local=how.zone,
+        truncate=how.truncate,
+    )
 
 
 def direct(events: Events, layout: Layout, slots: Slots, split: Split) -> DataFrame | None:
@@ -205,7 +246,7 @@ def direct(events: Events, layout: Layout, slots: Slots, split: Split) -> DataFr
     if len(events.sources) != 1 or events.sources[0].files is None or layout.slices is not None:
         return None
     (source,) = events.sources
-    if len(layout.tokens) > 1 and not _hashed(source, layout, split):
+    if (layout.follows or len(layout.tokens) > 1) and not _hashed(source, layout, split):
         return None
     if any(source.payload.get(name) != slots.types[slot] for of in layout.types for name, slot in of.slots.items()):
         return None

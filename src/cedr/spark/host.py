@@ -5,8 +5,6 @@ Readings: R10, R24, R33.  A session that is running is used; otherwise a local o
 
 from __future__ import annotations
 
-import os
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -16,7 +14,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as st
 
 from cedr.connect.outgoing import message_as_line
-from cedr.errors import CedrError, Diagnostic, HostError
+from cedr.errors import Diagnostic, HostError
 from cedr.evaluation.engines import in_order
 from cedr.evaluation.hosts import Answer, Job, Stream, said_by
 from cedr.model.dead_letter import DeadLetter
@@ -24,13 +22,11 @@ from cedr.model.event import Event, Payload
 from cedr.model.schema import Catalog, DataType, EventType
 from cedr.model.stream import Change, Guarantee, Insert, Message, Retract
 from cedr.model.time import FOREVER, Time
-from cedr.spark.class_archive import kept_classes, loading
 from cedr.spark.datatypes import sparks
 from cedr.spark.events import Events, events
-from cedr.spark.failures import failure
-from cedr.spark.java import find_java
 from cedr.spark.query import query
 from cedr.spark.reading import types_read
+from cedr.spark.session import spark_session
 
 _HEADER = ("id", "time", "valid_end", "occurrence_start", "occurrence_end", "key", "change", "provider", "arrival")
 _TEXTS = ("id", "key", "change", "provider")
@@ -52,32 +48,7 @@ def spark(job: Job) -> Answer:
 
 def session() -> SparkSession:
     """The running session, or a local one."""
-    running = SparkSession.getActiveSession()
-    if running is not None:
-        return running
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master("local[2]").appName("cedr")
-    for name, value in {**_QUIET, **_quick()}.items():
-        builder = builder.config(name, value)
-    started = builder.getOrCreate()
-    started.sparkContext.setLogLevel("ERROR")
-    return started
-
-
-_QUIET: Mapping[str, str] = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-}
-
-
-def _quick() -> dict[str, str]:
-    """With the classes that a Spark here has kept, where one has."""
-    home = find_java()
-    kept = None if home is None else kept_classes(home)
-    return {} if kept is None or not kept.is_file() else {"spark.driver.defaultJavaOptions": loading(kept)}
+    return SparkSession.getActiveSession() or spark_session("local[2]")
 
 
 # -- messages as DataFrames -------------------------------------------------------------------------------------------
@@ -105,7 +76,7 @@ def as_events(
             known[name], rows[name] = EventType(name), []
         rows[name].append(_row(message, event, known[name], number))
     frames = {name: session.createDataFrame(rows[name], _schema(of)) for name, of in known.items()}
-    columns = {name: f"${name}" for name in _HEADER}
+    columns: dict[str, Any] = {name: f"${name}" for name in _HEADER}
     return events(frames, **columns, attributes=None, stable_key=_keeps_payloads(messages))
 
 
@@ -159,15 +130,7 @@ def _collected(job: Job, given: Events, *, changes: bool) -> list[Any]:
     frame = query(
         job.query, given, consistency=level, changes=changes, catalog=job.types, dead_letters=True, columns=_ALL
     )
-    try:
-        return list(frame.collect())
-    except CedrError:
-        raise
-    except Exception as error:
-        ours = failure(error)
-        if ours is None:
-            raise
-        raise ours from error
+    return list(frame.collect())
 
 
 def _event(row: Any, job: Job) -> Event:

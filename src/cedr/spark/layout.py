@@ -6,7 +6,7 @@ Readings: R8 (identity), R22 (keys).  A *slot* is a payload column of one Spark 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cedr.model.level import ConsistencyLevel
@@ -14,11 +14,15 @@ from cedr.model.schema import Catalog
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.plan.compile import CompiledQuery
 from cedr.plan.logical import Made
+from cedr.spark.tokens import tokens
 
 UNREAD = -1
 """The code of a type that the query does not read: its events count for h alone.  Reading: R33."""
 UNKNOWN = -2
 """The code of a type that was not declared."""
+
+TOO_FINE, BAD_TIME = BEGINNING + 1, BEGINNING + 2
+"""In place of a time that lies between two microseconds, and of what is no time.  Reading: R50."""
 
 INSERT, RETRACT, GUARANTEE, CONTROL = range(4)
 KINDS = {"insert": INSERT, "retract": RETRACT, "guarantee": GUARANTEE}
@@ -64,7 +68,8 @@ class FileForm:
 
     name: str
     separator: str
-    head: bool
+    head: bool | None
+    """Whether the first line has the names of the columns; None: where it has those of the header."""
     zone: str
     """In which times are that do not say so."""
     types: Mapping[str, str]
@@ -73,6 +78,16 @@ class FileForm:
     """The columns of the header, by the names under which they travel."""
     base: str = ""
     """The path that was given."""
+    type: str | None = None
+    """The event type of all rows, where no column tells it."""
+    unit: str | None = None
+    """The unit of times that are whole numbers."""
+    format: str | None = None
+    """How times in texts are written."""
+    local: str | None = None
+    """The zone of times of a type that has none."""
+    truncate: bool = False
+    """Whether nanoseconds are cut to microseconds."""
 
     def partitioned(self, path: str) -> str | None:
         """A column that the folder of a file tells, as in ``day=5/``; Spark takes it from there."""
@@ -143,6 +158,8 @@ class Layout:
     """The stages after this one."""
     shares: int = 1
     """Into how many shares the keys of each bucket are dealt, to be worked on one after the other."""
+    follows: bool = False
+    """Whether a stream has a bucket for each partition of its state, however many the checkpoint says there are."""
 
     @property
     def buckets(self) -> int:
@@ -157,3 +174,28 @@ class Layout:
     def bucket(self, share: int) -> int:
         """The bucket of a share: what the keys of a share hash to goes to it."""
         return share % self.buckets
+
+    def over(self, buckets: int) -> Layout:
+        """The same for another number of buckets."""
+        if buckets == self.buckets:
+            return self
+        keys = tokens(buckets)
+        before = {provider_of(stage, each, self.buckets) for stage in self.taken for each in range(self.buckets)}
+        now = (provider_of(stage, each, buckets) for stage in self.taken for each in range(buckets))
+        return replace(
+            self,
+            tokens=keys,
+            providers=(*now, *(name for name in self.providers if name not in before)),
+            fingerprint={**self.fingerprint, BUCKETS: str(buckets)},
+            onward=None if self.onward is None else replace(self.onward, tokens=keys),
+            later=tuple(replace(each, tokens=keys) for each in self.later),
+        )
+
+
+BUCKETS = "the number of buckets"
+"""Its name among what a checkpoint must agree with."""
+
+
+def provider_of(stage: int, number: int, buckets: int) -> str:
+    """The name of a bucket as a provider of the next stage."""
+    return f"stage {stage}, bucket {number + 1}/{buckets}"

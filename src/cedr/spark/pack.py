@@ -21,7 +21,8 @@ from cedr.consistency.narrowing import narrowed_columns, widened_columns
 from cedr.model.time import BEGINNING, FOREVER
 from cedr.runtime.memory import settle
 from cedr.spark.dealing import dealt_out
-from cedr.spark.layout import CONTROL, GUARANTEE, INSERT, RETRACT, UNKNOWN, Later, Layout
+from cedr.spark.following import followed
+from cedr.spark.layout import BAD_TIME, CONTROL, GUARANTEE, INSERT, RETRACT, UNKNOWN, Later, Layout
 from cedr.spark.misread import Misread
 
 Batch = Any
@@ -86,6 +87,7 @@ class Pack:
         from pyspark import TaskContext
 
         settle()
+        self._layout = followed(self._layout)
         context = TaskContext.get()
         task = 0 if context is None else context.partitionId()
         number = 0
@@ -127,6 +129,8 @@ class Pack:
             kept &= (kinds != GUARANTEE) & (kinds != CONTROL)
         column, count = bucket_column(stage), len((self._layout if later is None else later).tokens)
         buckets = _numbers(rows, column) if column in rows.column_names else np.zeros(len(codes), np.int16)
+        if self._layout.follows:  # then the column has hashes: how many buckets there are Spark could not know
+            buckets = np.mod(buckets, count)
         left = [name for name in rows.column_names if name in _LEFT or name.startswith("bucket") or _empty(rows, name)]
         return packed_by_bucket(rows.drop_columns(left), buckets, count, codes, None if kept.all() else kept)
 
@@ -289,7 +293,7 @@ class Heads:
         os = self._or("os", vs)
         ve, oe = (self._or(name, np.broadcast_to(np.int64(FOREVER), vs.shape)) for name in ("ve", "oe"))
         codes = _numbers(rows, "code")
-        known = (vs > BEGINNING) & (vs < FOREVER)
+        known = (vs > BAD_TIME) & (vs < FOREVER)
         if rows.column("id").null_count:
             known &= rows.column("id").is_valid().to_numpy()
         usable = known & (codes != UNKNOWN)

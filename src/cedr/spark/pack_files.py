@@ -5,7 +5,7 @@ Readings: R1 (times are microseconds), R2, R33.  What leaves is what ``pack`` gi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -13,9 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cedr.errors import Diagnostic, StreamError
+from cedr.spark.following import followed
 from cedr.spark.formats.lines import Part, local_path
 from cedr.spark.formats.reader import Reader
-from cedr.spark.formats.values import decoded
+from cedr.spark.formats.times import WHOLE, checked_times, counted, formatted
+from cedr.spark.formats.values import LOCAL, decoded, zoned
 from cedr.spark.hashing import buckets_of
 from cedr.spark.layout import UNKNOWN, UNREAD, FileForm, Layout
 from cedr.spark.misread import Misread
@@ -44,6 +46,7 @@ class PackFiles:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The files of a map task; a row for each bucket."""
+        self._layout = followed(self._layout)
         given = [row for batch in batches for row in batch.to_pylist()]
         given.sort(key=lambda row: (row["path"], row.get("part") or 0))  # the order is that of a replay too
         letters: list[Misread] = []
@@ -85,12 +88,11 @@ class PackFiles:
         layout, header = self._layout, self._form.header
         given = {name: rows[name] for name in self._needed()}
         count = len(given[header["vs"]])
-        codes, name = self._codes(given[header["type"]])
-        columns: dict[str, Any] = {"code": codes, "name": name}
+        columns: dict[str, Any] = self._typed(given, count)
+        times = {part: self._micros(given[at], self._form.types[at]) for part, at in header.items() if part in _TIMES}
+        columns |= checked_times(times) if self._form.unit or self._form.format else times
         for part, at in header.items():
-            if part in _TIMES:
-                columns[part] = self._micros(given[at], self._form.types[at])
-            elif part != "type":
+            if part not in _TIMES and part != "type":
                 columns[part] = decoded(given[at])
         if time is not None:
             columns["cedr"] = pa.array(np.full(count, time))
@@ -101,6 +103,14 @@ class PackFiles:
         for slot in sorted(slots):
             columns[slot] = decoded(given[slots[slot]])
         return pa.RecordBatch.from_pydict(columns)
+
+    def _typed(self, given: Mapping[str, Any], count: int) -> dict[str, Any]:
+        """The numbers of types, and the names of those that nobody declared."""
+        if self._form.type is None:
+            codes, name = self._codes(given[self._form.header["type"]])
+            return {"code": codes, "name": name}
+        (code,) = self._numbers(pa.array([self._form.type]))
+        return {"code": pa.array(np.full(count, code.as_py(), np.int8))}
 
     def _codes(self, column: Any) -> tuple[Any, Any]:
         """The number of each type among those that are read, and the names of types that nobody declared."""
@@ -124,10 +134,15 @@ class PackFiles:
         return pa.array(found, pa.int8())
 
     def _micros(self, column: Any, of: str) -> Any:
-        """A time as an integer.  Reading: R1."""
-        if of == "date":
-            return pc.multiply(column.cast(pa.int32()).cast(pa.int64()), 86_400_000_000)
-        return column.cast(pa.int64())
+        """A time as an integer.  Readings: R1, R50."""
+        form = self._form
+        if of == "string":
+            return formatted(column, form.format or "", form.local or "UTC")
+        if of in ("date", "timestamp_ntz") and form.local not in (None, "UTC"):
+            column = zoned(column.cast(LOCAL), form.local)
+        elif of == "date":
+            column = column.cast(LOCAL)
+        return counted(column.cast(pa.int64()), form.unit if of in WHOLE else None, truncate=form.truncate)
 
 
 def _refusal(found: Misread) -> StreamError:

@@ -18,6 +18,7 @@ from cedr.consistency.pipeline import Pipeline
 from cedr.errors import Diagnostic, HostError, StreamError
 from cedr.evaluation.catalog import declared_types, merged
 from cedr.evaluation.queries import Builder, catalog_of, choose, parse_level, query_file
+from cedr.evaluation.units import durations_of
 from cedr.language.check import uses_of
 from cedr.language.syntax import File, Query
 from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
@@ -28,8 +29,9 @@ from cedr.plan.logical import Node, Source, walk
 from cedr.plan.shape import ROW
 from cedr.spark.columns import Slots, slots_of
 from cedr.spark.datatypes import fits, ours, shape_of, sparks
+from cedr.spark.durations import check_units
 from cedr.spark.events import Events, EventSource
-from cedr.spark.layout import Layout, SourceLayout, TypeLayout
+from cedr.spark.layout import BUCKETS, Layout, SourceLayout, TypeLayout
 from cedr.spark.output import LETTER, ON_DEMAND, header_fields
 from cedr.spark.reading import attributes_read, fields_read
 from cedr.spark.splitting import Split, split_of
@@ -66,6 +68,8 @@ class Options:
     changes: bool
     letters: bool
     columns: tuple[str, ...] | None = None
+    follows: bool = False
+    """Whether nobody has said how many buckets there are, and a stream takes them from its checkpoint."""
 
 
 def plan(query: AnyQuery, events: Events, options: Options) -> Planned:
@@ -97,6 +101,7 @@ def plan(query: AnyQuery, events: Events, options: Options) -> Planned:
         recorded=any("arrival" in source.header for source in events.sources),
         key=str(split),
         fingerprint=_fingerprint(chosen, types, split, buckets),
+        follows=options.follows and not split.whole,
         **form,
     )
     return Planned(layout, slots, split, closed, schema)
@@ -119,12 +124,16 @@ def compiled(query: AnyQuery, events: Events, options: Options) -> tuple[Compile
     own = {source.name for source in events.sources if source.name is not None}
     closed = bool(declared.types) or None not in {source.name for source in events.sources}
     named = set(own)
-    if not closed:  # which values of the type column the query means is told by the query alone
+    if not declared.types:  # which values of the type column the query means is told by the query alone
         queries = {each.name: each for each in file.statements if isinstance(each, Query)}
-        named |= {name for each in queries.values() for name in uses_of(each)} - queries.keys()
+        meant = {name for each in queries.values() for name in uses_of(each)} - queries.keys()
+        for name in sorted(meant - own) if closed else ():
+            raise _no_frame(name, events)
+        named |= meant
     inferred = Catalog({name: _inferred(name, events) for name in sorted(named)})
     types = merged(inferred, declared)
     chosen = choose(compile_file(file, types), options.event)
+    check_units(durations_of(chosen, file), events)
     _check(chosen, events)
     return chosen, types, closed
 
@@ -149,11 +158,16 @@ def _check(chosen: CompiledQuery, events: Events) -> None:
     for event_type in {each.name: each for each in _sources(chosen.plan)}.values():
         own = [source for source in events.sources if source.name in (None, event_type.name)]
         if not own:
-            given = ", ".join(sorted(str(source.name) for source in events.sources))
-            primary = f'there is no DataFrame for the event type "{event_type.name}"'
-            raise StreamError(Diagnostic("no-event-type", primary, detail=f"there are: {given}"))
+            raise _no_frame(event_type.name, events)
         for source in own:
             _check_source(event_type, source)
+
+
+def _no_frame(name: str, events: Events) -> StreamError:
+    given = ", ".join(sorted(str(source.name) for source in events.sources))
+    primary = f'there is no DataFrame for the event type "{name}"'
+    hint = "where type= is the name of no column, it is the event type of all rows"
+    return StreamError(Diagnostic("no-event-type", primary, detail=f"there are: {given}", hint=hint))
 
 
 def _check_source(event_type: EventType, source: EventSource) -> None:
@@ -239,5 +253,5 @@ def _fingerprint(query: CompiledQuery, types: Catalog, split: Split, buckets: in
         "the query": sha256(repr(query.plan).encode()).hexdigest()[:16],
         "the event types": sha256(repr(sorted(described.items())).encode()).hexdigest()[:16],
         "the key": str(split),
-        "the number of buckets": str(buckets),
+        BUCKETS: str(buckets),
     }

@@ -39,9 +39,10 @@ class Standing(StatefulProcessor):
 
     @cached_property
     def _stepping(self) -> Stepping:
+        from cedr.spark.following import followed
         from cedr.spark.stepping import Stepping
 
-        return Stepping(pickle.loads(self._layout), self._record, self._segments)
+        return Stepping(followed(pickle.loads(self._layout)), self._record, self._segments)
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
         """One batch of one bucket."""

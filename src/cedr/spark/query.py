@@ -20,10 +20,14 @@ from cedr.model.time import format_duration
 from cedr.plan.rewrite import rewrite
 from cedr.spark.bounded import RunBounded
 from cedr.spark.chaining import HandOn
+from cedr.spark.checking import check_session
 from cedr.spark.columns import Travelling
+from cedr.spark.cores import cores
 from cedr.spark.events import DataFrame, Events
 from cedr.spark.explaining import explained
 from cedr.spark.files import direct
+from cedr.spark.guarding import Run, guarded
+from cedr.spark.noticing import notice
 from cedr.spark.output import LETTER
 from cedr.spark.pack import PACKED, Pack
 from cedr.spark.pack_files import PackFiles
@@ -57,9 +61,14 @@ def query(  # noqa: PLR0913 - one for each choice
     ``consistency`` is a level or several; with several each row says its ``level``, and all are said from one state.
     With ``changes`` a bounded query gives the history of what it said.  ``event`` chooses among several queries of one
     text.  ``providers`` names who is waited for before anything is guaranteed (R33).  ``buckets`` is the number of
-    parts into which the input is split, by default that of ``spark.sql.shuffle.partitions``.  ``control`` is a folder
-    through which ``cedr.Control`` speaks to a running query.  With ``dead_letters`` what could not be used is in the
-    result too, as rows with ``code``, ``reason`` and ``message``; see ``cedr.dead_letters``.
+    parts into which the input is split: by default one for each core of the session; a stream that goes on has as many
+    as its checkpoint.  ``control`` is a folder through which ``cedr.Control`` speaks to a running query.  With
+    ``dead_letters`` what could not be used is in the result too, as rows with ``code``, ``reason`` and ``message``; see
+    ``cedr.dead_letters``.
+
+    What is wrong with the session, the events or the query is said before anything starts.  What goes wrong in a worker
+    is raised by whatever runs the result (``collect``, ``write``, ``awaitTermination`` …) as an error of ours, with
+    Spark's as its cause.
 
     ``columns`` names the columns of the result that are wanted, ``*`` all of them; what is not is not even made, which
     a ``select`` on the result cannot achieve: ``id``, ``K`` and ``contributors`` are the dear ones.  One is there only
@@ -70,25 +79,29 @@ def query(  # noqa: PLR0913 - one for each choice
         primary = "a stream has no final result: what it gives are changes"
         raise HostError(Diagnostic("not-bounded", primary, hint="leave out changes=False"))
     session = events.sources[0].frame.sparkSession
+    check_session(session, streaming=streaming)
     options = Options(
         consistency,
         event,
         catalog,
         tuple(providers),
-        buckets or int(session.conf.get("spark.sql.shuffle.partitions")),
+        buckets or cores(session),
         changes=streaming or bool(changes),
         letters=dead_letters,
         columns=None if columns is None else tuple(columns),
+        follows=streaming and not buckets,
     )
     planned = plan(query, events, options)
+    notice(planned.layout, events)
     _check_slices(planned, streaming=streaming)
-    if planned.split.whole and options.buckets > 1:
-        planned = _divided(planned, events, options.buckets, streaming=streaming, controlled=control is not None)
+    if planned.split.whole and (options.buckets > 1 or options.follows):  # the plan of a stream is not for its cores
+        planned = _divided(planned, events, options, streaming=streaming, controlled=control is not None)
     if planned.layout.at_once and not planned.stages and not planned.split.whole:
         planned = _dealt(planned)
     packed = _packed(planned, events, control, session)
     result = stand(planned, packed) if streaming else _run(planned, packed)
-    return _remembered(result, planned)
+    explanation = explained(planned.layout, planned.stages)
+    return guarded(result, Run(session, explanation, planned.layout.buckets if streaming else None))
 
 
 def _run(planned: Planned, packed: DataFrame) -> DataFrame:
@@ -122,6 +135,7 @@ def _packed(planned: Planned, events: Events, control: str | PathLike[str] | Non
         prunes=bounded_result,
         slices=layout.slices,
         later=planned.later,
+        follows=layout.follows,
     )
     told = None
     if control is not None:
@@ -148,12 +162,12 @@ def _dealt(planned: Planned) -> Planned:
     return replace(planned, layout=replace(planned.layout, tokens=dealt(buckets, shares), shares=shares))
 
 
-def _divided(planned: Planned, events: Events, buckets: int, *, streaming: bool, controlled: bool) -> Planned:
+def _divided(planned: Planned, events: Events, options: Options, *, streaming: bool, controlled: bool) -> Planned:
     """A query without a key: by time if that gives work to all buckets, else in stages, else by time as it goes."""
-    by_time = planned if planned.layout.changes else _sliced(planned, events, buckets)
-    if by_time.layout.buckets >= buckets:
+    by_time = planned if planned.layout.changes else _sliced(planned, events, options.buckets)
+    if by_time is not planned and by_time.layout.buckets >= options.buckets:
         return by_time
-    found = staged(planned, events, buckets, streaming=streaming, controlled=controlled)
+    found = staged(planned, events, options, streaming=streaming, controlled=controlled)
     return found if found.stages or by_time is planned else by_time
 
 
@@ -172,11 +186,6 @@ def _check_slices(planned: Planned, *, streaming: bool) -> None:
     if planned.layout.query.as_of is not None and not (planned.layout.recorded and not streaming):
         primary = "AS OF asks what was said at a CEDR time: that needs a bounded history with arrival="
         raise HostError(Diagnostic("no-history", primary))
-
-
-def _remembered(frame: DataFrame, planned: Planned) -> DataFrame:
-    frame.cedr_explanation = explained(planned.layout, planned.stages)
-    return frame
 
 
 def dead_letters(frame: DataFrame) -> DataFrame:

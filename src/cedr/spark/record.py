@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cedr.errors import Diagnostic, HostError
 from cedr.model.time import Time
-from cedr.spark.layout import Layout
+from cedr.spark.layout import BUCKETS, Layout
 
 if TYPE_CHECKING:
     from cedr.spark.working import Done
@@ -95,9 +95,9 @@ def _refusal(record: Record, layout: Layout, changed: list[str]) -> HostError:
     details = [
         f"{what}: {record.fingerprint.get(what)}, now {layout.fingerprint[what]}"
         for what in changed
-        if what in ("the key", "the number of buckets")
+        if what in ("the key", BUCKETS)
     ]
     hint = "begin with a new checkpoint, or go on with the query as it was"
-    if changed == ["the number of buckets"]:
-        hint = f"say buckets={record.fingerprint.get('the number of buckets')}"
+    if changed == [BUCKETS]:
+        hint = f"say buckets={record.fingerprint.get(BUCKETS)}"
     return HostError(Diagnostic("checkpoint-changed", primary, detail="; ".join(details), hint=hint))

@@ -36,7 +36,7 @@ from cedr.plan.logical import (
     inputs,
     parameters,
 )
-from cedr.spark.columns import micros
+from cedr.spark.clocks import is_bad
 from cedr.spark.events import Events
 from cedr.spark.layout import Slices
 
@@ -107,7 +107,8 @@ def slices_of(plan: Node, events: Events, most: int) -> Slices | None:
         return None
     first, last = None, None
     for source in events.sources:
-        time = micros(source.header["time"], source.clocks["time"])
+        time = source.micros("time")
+        time = time if source.words.plain(source.clocks["time"]) else F.when(~is_bad(time), time)
         low, high = source.frame.agg(F.min(time), F.max(time)).collect()[0]
         if low is not None:
             first, last = min(low, first if first is not None else low), max(high, last if last is not None else high)

@@ -19,11 +19,11 @@ from cedr.plan.elements import Part
 from cedr.plan.logical import Made, Node
 from cedr.plan.shape import ROW
 from cedr.plan.stages import NoStages, Stage, stages_of
-from cedr.spark.chaining import INPUT, provider_of
+from cedr.spark.chaining import INPUT
 from cedr.spark.columns import Slots
 from cedr.spark.events import Events
-from cedr.spark.layout import Later, Layout, Onward, SourceLayout
-from cedr.spark.planning import Planned
+from cedr.spark.layout import BUCKETS, Later, Layout, Onward, SourceLayout, provider_of
+from cedr.spark.planning import Options, Planned
 from cedr.spark.reading import types_read
 from cedr.spark.splitting import Split, split_of
 from cedr.spark.tokens import tokens
@@ -35,7 +35,7 @@ _HASHED: Final = {
 """Columns whose buckets are the same whether Spark tells them or the workers of a stage."""
 
 
-def staged(planned: Planned, events: Events, buckets: int, *, streaming: bool, controlled: bool) -> Planned:
+def staged(planned: Planned, events: Events, options: Options, *, streaming: bool, controlled: bool) -> Planned:
     """A query without a key, in stages where these are certain to be right; otherwise with the reason why not."""
     reason = _unsuitable(planned.layout, events)
     if planned.layout.changes and not reason:
@@ -51,9 +51,10 @@ def staged(planned: Planned, events: Events, buckets: int, *, streaming: bool, c
         layout = replace(planned.layout, key=f"{planned.layout.key}; not in stages: {found.reason}")
         return replace(planned, layout=layout)
     splits = tuple(split_of(stage.plan, stable_key=True) for stage in found)
-    layouts = _layouts(planned.layout, found, splits, buckets)
+    buckets = options.buckets
+    layouts = _layouts(replace(planned.layout, follows=options.follows), found, splits, buckets)
     key = f"in {len(layouts)} stages of {buckets} buckets"
-    layout = replace(planned.layout, key=key, tokens=layouts[0].tokens)
+    layout = replace(planned.layout, key=key, tokens=layouts[0].tokens, follows=layouts[0].follows)
     return replace(planned, layout=layout, split=splits[0], stages=layouts, later=splits[1:])
 
 
@@ -150,7 +151,7 @@ def _layouts(layout: Layout, stages: tuple[Stage, ...], splits: tuple[Split, ...
     own = tokens(buckets)
     later = [Later(each, own) for each in codes]
     shown = "; ".join(f"{number} by {split}" for number, split in enumerate(splits, 1))
-    fixed = {"the number of buckets": str(buckets), "the stages": shown, "the level": layout.levels[0].name}
+    fixed = {BUCKETS: str(buckets), "the stages": shown, "the level": layout.levels[0].name}
     found: list[Layout] = []
     for number, (stage, split) in enumerate(zip(stages, splits, strict=True), 1):
         taken = {place: _made(each) for place, each in enumerate(stages, 1) if stage.reads(each)}

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from cedr.runtime.memory import settle
+from cedr.spark.following import followed
 from cedr.spark.layout import Layout
 from cedr.spark.output import Columns, said
 from cedr.spark.pack import unpacked
@@ -27,6 +28,7 @@ class Unpack:
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The columns of steps; their rows."""
         settle()
+        self._layout = followed(self._layout)
         for batch in batches:
             for blob in batch.column("said"):
                 if blob.is_valid:

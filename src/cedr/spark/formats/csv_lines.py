@@ -16,10 +16,12 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from cedr.spark.formats import values
-from cedr.spark.formats.lines import Columns, Part, Typed, blocks
+from cedr.spark.formats.lines import Columns, Part, Typed, blocks, packed
 from cedr.spark.formats.plain_csv import PlainCsv
 
 _LINE_END, _RETURN, _QUOTE = b'\n\r"'
+_HEAD: Final = 1 << 16
+"""So many bytes are looked at for a line of names."""
 _BOOLEANS: Final = {"true": True, "false": False}
 _QUOTED: Final = '"(?:[^"]|"")*"'
 _TIMES: Final = ("timestamp", "timestamp_ntz", "date")
@@ -156,6 +158,14 @@ def head_of(path: str, separator: str) -> tuple[list[str], int]:
                 return names, block.offset + end
             place = end
     return [], 0
+
+
+def named_first(path: str, separator: str, names: Sequence[str]) -> bool:
+    """Whether the first line that is not empty has all of these names among its values."""
+    with pa.input_stream(path, compression="detect" if packed(path) else None) as file:
+        text = file.read(_HEAD).decode("utf-8-sig", "replace")
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    return set(names) <= set(next(csv.reader([line], delimiter=separator), []))
 
 
 def _records(lines: bytes) -> int:

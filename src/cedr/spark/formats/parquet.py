@@ -23,12 +23,17 @@ _DAMAGE: Final = (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError)
 
 
 class ParquetGroups:
-    """Reads some columns; ``required`` are those without which no row can be used, the first of them has few values."""
+    """Reads some columns; ``required`` are those without which no row can be used, ``coded`` has few values."""
 
     def __init__(
-        self, types: Mapping[str, str], arrow: Mapping[str, pa.DataType], required: tuple[str, ...], zone: str
+        self,
+        types: Mapping[str, str],
+        arrow: Mapping[str, pa.DataType],
+        required: tuple[str, ...],
+        zone: str,
+        coded: str | None,
     ) -> None:
-        self._types, self._arrow, self._required, self._zone = types, arrow, required, zone
+        self._types, self._arrow, self._required, self._zone, self._coded = types, arrow, required, zone, coded
 
     def read(self, given: Part) -> Iterator[Columns | Misread]:
         """The row groups of a part, one after the other."""
@@ -50,7 +55,7 @@ class ParquetGroups:
         with pa_parquet.ParquetFile(
             given.path,
             metadata=metadata,
-            read_dictionary=[places[self._required[0]]],
+            read_dictionary=[] if self._coded is None else [places[self._coded]],
             coerce_int96_timestamp_unit="us",
         ) as file:
             for group in range(low, high):
@@ -104,7 +109,7 @@ class ParquetGroups:
     def _fitted(self, column: Any, name: str, of: pa.DataType) -> Any:
         """A column in the type that was declared; in Parquet an instant without a zone is in UTC, as Spark has it."""
         kind = self._types[name]
-        if pa.types.is_dictionary(column.type) and name == self._required[0] and kind == "string":
+        if pa.types.is_dictionary(column.type) and name == self._coded and kind == "string":
             return column
         column = values.decoded(column)
         if kind == "timestamp":

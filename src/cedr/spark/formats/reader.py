@@ -8,7 +8,7 @@ from typing import Final
 import pyarrow as pa
 
 from cedr.spark.formats import lines
-from cedr.spark.formats.csv_lines import CsvLines, head_of
+from cedr.spark.formats.csv_lines import CsvLines, head_of, named_first
 from cedr.spark.formats.json_lines import JsonLines
 from cedr.spark.formats.lines import Columns, Part
 from cedr.spark.formats.parquet import ParquetGroups
@@ -38,7 +38,9 @@ class Reader:
         self._form = form
         self._types = {name: form.types[name] for name in needed}
         self._arrow = {name: _TYPES[of] for name, of in self._types.items()}
-        self._required = tuple(form.header[part] for part in ("type", "vs", "id"))
+        self._required = tuple(form.header[part] for part in ("type", "vs", "id") if part in form.header)
+        self._coded = form.header.get("type")
+        """The column that has few different texts."""
 
     def read(self, given: Part) -> Iterator[Columns | Misread]:
         """The columns of a part of a file, some rows at a time, and what cannot be read.
@@ -47,7 +49,7 @@ class Reader:
         """
         form = self._form
         if form.name == "parquet":
-            yield from ParquetGroups(self._types, self._arrow, self._required, form.zone).read(given)
+            yield from ParquetGroups(self._types, self._arrow, self._required, form.zone, self._coded).read(given)
             return
         try:
             if form.name == "json":
@@ -59,7 +61,7 @@ class Reader:
 
     def _csv(self, given: Part) -> Iterator[Columns | Misread]:
         form, first, names = self._form, 0, list(self._form.types)
-        if form.head:
+        if form.head or (form.head is None and named_first(given.path, form.separator, self._required)):
             try:
                 names, first = head_of(given.path, form.separator)
                 if not first:  # the file is empty
@@ -69,7 +71,7 @@ class Reader:
                 if given.part == 0:  # the others would say the same
                     yield damaged(given.path, error)
                 return
-        own = CsvLines(self._types, self._arrow, names, (form.separator, form.zone), self._required[0])
+        own = CsvLines(self._types, self._arrow, names, (form.separator, form.zone), self._coded)
         yield from lines.read(given, own, first)
 
     def _check(self, names: list[str]) -> None:
