@@ -370,3 +370,24 @@ def test_columns_say_what_the_oracle_says(rows: list[Any], query: str, batch: in
     assert results[0].to_dicts() == results[1].to_dicts()
     emitted = [sorted(result.changes_to_dicts(), key=lambda each: (each["cs"], str(each))) for result in results]
     assert emitted[0] == emitted[1]
+
+
+def test_times_of_late_events_and_of_guarantees_are_shown_as_timestamps() -> None:
+    """Also where a table shows guarantees only, and no row tells that times are timestamps."""
+    data = pa.table(
+        {
+            "id": ["1", "2", "3"],
+            "at": ["2026-01-05 09:00:00", "2026-01-05 09:10:00", "2026-01-05 09:01:00"],
+            "k": [1] * 3,
+        }
+    )
+    query = "EVENT Q WHEN SEQUENCE(A AS a, A AS b, 1 minute) WHERE {a.k = b.k}"
+    stream = cedr.evaluate(
+        query, data, type="'A'", time="at", id="id", disorder="5 minutes", consistency="STRONG", batch=1
+    )
+    log = stream.change_stream(lambda items, _: items)
+    assert "guarantee  2026-01-05 08:54:59.999999Z" in str(log.changes)
+    assert (
+        "Sync 2026-01-05 09:01:00Z is not after the guarantee 2026-01-05 09:04:59.999999Z"
+        in log.dead_letters[0].primary
+    )

@@ -3,7 +3,7 @@
 - ``python``: executed in the order of the page, in one namespace; a block with ``>>>`` is a doctest.
 - ``cedr``: compiled together with the page's blocks before it, so that a page may declare its types once;
   with ``error=CODE`` it must be refused with that code, and is not carried on.
-- ``console``: its commands run in the page's folder and print what is shown.
+- ``console``: its commands run in the page's folder, which has the examples of the project, and print what is shown.
 - any of ``text``, ``cedr``, ``json``, ``jsonl``, ``python`` with ``file=NAME`` is saved in that folder, not run.
 - ``json`` and ``jsonl`` must parse.
 - ``text``, ``mermaid`` are for the eye only.
@@ -118,6 +118,7 @@ def marked(path: Path) -> Any:
 @pytest.mark.parametrize("path", [marked(path) for path in pages()])
 def test_every_block_of_the_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     page = Page(tmp_path)
     with patch.dict(AGGREGATES):  # what a page registers is not there for the tests that follow
         for block in blocks(path.relative_to(ROOT), path.read_text("utf-8")):

@@ -16,15 +16,13 @@ from cedr.connect.values import as_json
 from cedr.model.event import Event, Value
 from cedr.model.schema import DataType, EventType
 from cedr.model.stream import Change, Guarantee, Insert, Message, Retract, default_key
-from cedr.model.time import FOREVER, MINUTE, Time, format_time, format_timestamp
+from cedr.model.time import FIRST_TIMESTAMP, FOREVER, MINUTE, Time, format_time, format_timestamp
 
 HEADER = ("ID", "Vs", "Ve", "Os", "Oe", "Rt", "cbt[]")
 _BEFORE, _AFTER = ("Vs", "Ve"), ("contributors",)
 """What stands before and after the payload where not all clocks are asked for."""
 _NAMES = frozenset({"ID", "cbt[]", "K", "type", "contributors"})
 _MADE_ID = 32
-_FIRST_TIMESTAMP = 10**14
-"""From here on (1973) a number of microseconds is taken for a timestamp; tests and examples count in small ticks."""
 _DAY = len("2026-01-31")
 _BREAKS = re.compile(r"\r\n|[\r\n\v\f\x85\u2028\u2029]")
 """What would break a row of a table."""
@@ -81,7 +79,8 @@ def changes_table(
     """A change stream: what was emitted when, a retraction as the row that it leaves.  Paper: Figure 2."""
     rows = [change.event for change in changes if change.event is not None]
     columns = _columns(event_type, rows)
-    clock = Clock.of(rows)
+    told = [change.message.time for change in changes if isinstance(change.message, Guarantee)]
+    clock = Clock.of(rows) if rows else Clock(any(FIRST_TIMESTAMP <= time < FOREVER - 1 for time in told))
     cells = tuple(_change(change, clock, columns, primitive, clocks=clocks) for change in changes)
     heads = ("Cs", "change", *_heads(columns, clocks=clocks))
     return Table(heads, cells, _numbers(heads, cells), _note(clock, left))
@@ -133,7 +132,7 @@ class Clock:
         """Timestamps as soon as one time is far enough from zero to be one."""
         starts = {start for event in events for start in (event.valid_start, event.occurrence_start)}
         days = {format_timestamp(start)[:_DAY] for start in starts}
-        timestamps = any(start >= _FIRST_TIMESTAMP for start in starts)
+        timestamps = any(start >= FIRST_TIMESTAMP for start in starts)
         minutes = all(start % MINUTE == 0 for start in starts)
         return cls(timestamps, days.pop() if timestamps and len(days) == 1 else "", minutes)
 

@@ -56,7 +56,7 @@ class _Level:
         if query.as_of is not None:
             stream = self._stream(untracked, until=query.as_of)
             return self._result(Rejects(), rows=self._ordered(said_by(stream.changes, query.as_of)))
-        pipeline = Pipeline(query.plan, STRONG, prepared.types)
+        pipeline = Pipeline(query.plan, STRONG, prepared.types, all_streams=False)
         stretches = pipeline.whole(arriving.whole(), 1)
         raw = standing((emitted.to_arrow() for said in stretches for emitted in said), bitemporal=query.bitemporal)
         self._tell_duplicates(pipeline.measures()[0])

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from cedr.model.event import Event
 from cedr.model.stream import Guarantee, Message, Retract
-from cedr.model.time import BEGINNING, FOREVER, Time
+from cedr.model.time import BEGINNING, FOREVER, Time, format_instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,8 @@ def ends_before(code: str, name: str, end: Time, start: Time) -> Fault:
 
 def broken(sync: Time, guarantee: Time) -> Fault:
     """A message that its provider had promised not to send.  Reading: R39."""
-    return Fault("broken-guarantee", f"Sync {sync} is not after the guarantee {guarantee} given for this provider")
+    told, given = format_instant(sync), format_instant(guarantee)
+    return Fault("broken-guarantee", f"Sync {told} is not after the guarantee {given} given for this provider")
 
 
 def late(occurred: Time, allowed: Time) -> Fault:

@@ -81,6 +81,19 @@ def format_timestamp(time: Time) -> str:
     return moment.replace(tzinfo=None).isoformat(sep=" ") + "Z"
 
 
+FIRST_TIMESTAMP: Final[Time] = 10**14
+"""From here on (1973) a number of microseconds is taken for a timestamp; tests and examples count in small ticks."""
+
+
+def format_instant(time: Time) -> str:
+    """A time in a message, where nobody knows its unit: a timestamp as soon as it is far enough from zero to be one.
+
+    >>> format_instant(7), format_instant(1_767_225_600_000_000)
+    ('7', '2026-01-01 00:00:00Z')
+    """
+    return format_timestamp(time) if FIRST_TIMESTAMP <= time < FOREVER - 1 else format_time(time)
+
+
 def parse_timestamp(text: str) -> Time:
     """Microseconds of an ISO timestamp; without a zone it is UTC.  Raises ``ValueError``.
 
