@@ -149,8 +149,8 @@ class _Counted(Sequence[Any]):
 
 def _placed(letter: DeadLetter, prepared: Prepared) -> Rejected:
     name, row = prepared.arriving.place(letter.position)
-    reason = _REASONS.get(letter.code, letter.reason)
-    return Rejected(letter.code, reason, reason, name, row)
+    kind = _REASONS.get(letter.code, letter.reason)
+    return Rejected(letter.code, kind, letter.reason if letter.code == "broken-guarantee" else kind, name, row)
 
 
 _REASONS = {

@@ -343,10 +343,7 @@ class AttributeDeclaration(Syntax):
 
 @dataclass(frozen=True, slots=True)
 class Option(Syntax):
-    """``name = value`` in WITH.  A duration with a unit is kept as its text.
-
-    A constant of ``type`` and ``provider`` keeps its single quotes, so that it is not taken for a column.
-    """
+    """``name = value`` in WITH: a duration as its text, a constant of ``type`` or ``provider`` in its single quotes."""
 
     name: str
     value: str | int | bool
