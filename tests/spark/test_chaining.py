@@ -65,8 +65,18 @@ def planned(text: str, level: str = "MIDDLE", buckets: int = 3, changes: bool = 
     providers = source.pop("providers", ())
     given = EventSource(None, None, header, {"time": st.LongType()}, {"k": st.LongType(), "v": st.LongType()}, **source)
     events = Events((given,))
-    found = plan(text, events, Options(level, None, None, providers, buckets, changes=changes, letters=False))
-    return found if buckets == 1 else staged(found, events, buckets, streaming=changes, controlled=False)
+    options = Options(level, None, None, providers, buckets, changes=changes, letters=False)
+    found = plan(text, events, options)
+    return found if buckets == 1 else staged(found, events, options, streaming=changes, controlled=False)
+
+
+@pytest.mark.parametrize("text", [UNLESS, THREE, BESIDE])
+def test_a_layout_for_another_number_of_buckets_is_the_one_that_would_have_been_planned(text: str) -> None:
+    """R38: a stream that goes on has the buckets of its checkpoint.  Also the names of buckets as providers."""
+    for two, five in zip(planned(text, buckets=2).stages, planned(text, buckets=5).stages, strict=True):
+        assert two != five
+        assert two.over(5) == five
+        assert two.over(2) is two
 
 
 def packed(of: Layout, splits: Sequence[dict[str, str]], rows: Sequence[Row], time: int) -> dict[int, list[Packed]]:
