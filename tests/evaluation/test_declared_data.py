@@ -105,6 +105,13 @@ def test_units_of_the_query_and_of_the_data_must_fit(
     assert [each.code for each in raised.value.diagnostics] == [code]
 
 
+def test_the_shortest_lifetime_is_one_tick_of_any_clock() -> None:
+    """R50"""
+    data = pa.table({"tx": [1], "time": [1_700_000_000], "card": ["a"], "n": [1]})
+    query = "EVENT Q FROM TX AS a WINDOW LIFETIME a.Vs, 1"
+    assert len(cedr.evaluate(query, data, type="TX", id="tx", time_unit="s", host="oracle")) == 1
+
+
 def test_only_the_query_that_is_asked_counts() -> None:
     """R50"""
     data = pa.table({"tx": [1, 2], "time": [1, 2], "card": ["a", "a"], "n": [1, 2]})

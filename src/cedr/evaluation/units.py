@@ -48,9 +48,13 @@ def unfit_durations(query: CompiledQuery, file: File | None, *, timestamps: bool
 
 
 def durations_of(query: CompiledQuery, file: File) -> list[WrittenDuration]:
-    """The durations that bear on a query: its own, those of the queries that it reads, and of its event types."""
+    """The durations that bear on a query: its own, those of the queries that it reads, and of its event types.
+
+    The length of a LIFETIME may be ticks anywhere: ``LIFETIME a.Ve, 1`` is the shortest there is.
+    """
     named = _named(query)
-    return [each for each in written_durations(file) if each.query in named]
+    found = (each for each in written_durations(file) if each.query in named)
+    return [each for each in found if each.unit or each.what != "the length of a LIFETIME"]
 
 
 def _named(query: CompiledQuery) -> set[str]:
