@@ -32,7 +32,7 @@ PYTEST := $(BIN)/python -m pytest
 COVERED := model expression language plan semantics
 COVERAGE_LEAST := 95
 
-.PHONY: help setup demo test check fmt lint types layers unit props thorough exhaustive coverage spark golden bench bench-peers bench-spark profile soak soak-spark kills docs docs-check lock java hooks clean
+.PHONY: help setup demo test check fmt lint types layers unit props thorough exhaustive coverage spark golden bench bench-peers bench-spark profile soak soak-spark kills docs docs-check lock java wheels hooks clean
 
 help: ## list the targets
 	@echo "Usage: make TARGET [ARGS='more arguments for the tool']"
@@ -132,6 +132,9 @@ lock: $(READY) ## renew requirements.lock (ARGS=--upgrade for the newest version
 
 java: $(READY) ## find a Java for Spark, or bring one; print its home
 	@VENV="$(VENV)" tools/java.sh
+
+wheels: $(READY) ## build a wheel and try it in fresh environments (ARGS='python3.12 python3.13')
+	@VENV="$(VENV)" tools/wheels.sh $(or $(ARGS),$(PYTHON))
 
 hooks: $(READY) ## install the pre-commit hooks, which call these same targets
 	@$(BIN)/pre-commit install
