@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import types as st
 
+from cedr.expression.tree import Way
 from cedr.spark.bucket import Bucket, Packed, Step
 from cedr.spark.chaining import handed_on, parted, passed_on
 from cedr.spark.events import Events, EventSource
@@ -79,7 +80,7 @@ def test_a_layout_for_another_number_of_buckets_is_the_one_that_would_have_been_
         assert two.over(2) is two
 
 
-def packed(of: Layout, splits: Sequence[dict[str, str]], rows: Sequence[Row], time: int) -> dict[int, list[Packed]]:
+def packed(of: Layout, splits: Sequence[dict[str, Way]], rows: Sequence[Row], time: int) -> dict[int, list[Packed]]:
     """What a map task sends to each bucket of the first stage, by token."""
     names = [each.name for each in of.types]
     values = {"k": [row[3] for row in rows], "v": [row[4] for row in rows]}
@@ -91,7 +92,9 @@ def packed(of: Layout, splits: Sequence[dict[str, str]], rows: Sequence[Row], ti
         "cedr": pa.array([time] * len(rows), pa.int64()),
     }
     for stage, split in enumerate(splits, 1):
-        keys = pa.array([values[split[row[0]]][n] if row[0] in split else 0 for n, row in enumerate(rows)], pa.int64())
+        keys = pa.array(
+            [values[split[row[0]][0]][n] if row[0] in split else 0 for n, row in enumerate(rows)], pa.int64()
+        )
         columns[bucket_column(stage)] = pa.array(buckets_of(keys, of.buckets), pa.int32())
     for each in of.types:
         columns.update({slot: pa.array(values[name], pa.int64()) for name, slot in each.slots.items()})

@@ -25,7 +25,8 @@ def planned(*columns: str, changes: bool = True, letters: bool = False, time: An
     header = {"time": None, "id": None, "type": None}
     source = EventSource(None, None, header, {"time": time or st.LongType()}, {"key": st.LongType()})
     options = Options("STRONG", None, None, (), 2, changes=changes, letters=letters, columns=columns or None)
-    return plan(PAIR, Events((source,)), options)
+    scope = "10" if time is None else "10 seconds"
+    return plan(PAIR.replace("10", scope), Events((source,)), options)
 
 
 def rows(*parts: list[tuple[str, str]]) -> pa.RecordBatch:

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 import cedr
 from cedr.spark.clocks import spark_pattern
+from cedr.spark.events import events as spark_events
 from cedr.spark.inferring import csv_schema
 from cedr.spark.noticing import CedrWarning
 
@@ -312,5 +313,5 @@ def test_data_that_are_not_sparks() -> None:
     )
     for given, name in ((pd.DataFrame({"time": [1]}), "pandas DataFrame"), ([("c", 1)], "list")):
         with pytest.raises(cedr.StreamError) as caught:
-            cedr.events(given, type="TX")
+            spark_events(given, type="TX")
         assert str(caught.value) == expected.format(name)
