@@ -150,14 +150,16 @@ def _parquet(folder: Path, sizes: Sizes, showing: Showing) -> list[Row]:
 
 
 _CHILD = """
-import resource, cedr
-base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+import cedr
+def peak():
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) * 1024
 warm = {{kind: [{{"id": 1, "time": 1, "Machine_Id": 1, "Serial": 1, "Load": 1.0}}] for kind in {kinds!r}}}
 cedr.evaluate({text!r}, warm, id="id", time="time", time_unit="us")
-base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+base = peak()
 data = {{kind: {folder!r} + "/" + kind + ".parquet" for kind in {kinds!r}}}
 result = cedr.evaluate({text!r}, data, id="id", time="time", time_unit="us")
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - base) * 1024)
+print(peak() - base)
 """
 
 
