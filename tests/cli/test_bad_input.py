@@ -109,6 +109,13 @@ def test_all_files_are_checked_although_one_is_wrong() -> None:
     assert run.out == "pair.cedr: Pair: no errors\n"
 
 
+@pytest.mark.parametrize("command", ["eval", "trace", "check-order"])
+def test_a_query_comes_from_standard_input(command: str) -> None:
+    done = CliRunner().invoke(app, [command, "-", "--messages", "good.jsonl"], input=QUERY)
+    assert (done.exit_code, "internal" in done.stderr) == (0, False)
+    assert "Pair" in done.stdout
+
+
 # -- messages ---------------------------------------------------------------------------------------------------------
 
 FAULTS = {

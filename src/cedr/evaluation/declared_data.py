@@ -6,28 +6,26 @@ Reading: R50.  What is given with the call comes before what the text says.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 from cedr.data.opening import LocalEvents, is_message, local_events
 from cedr.errors import Diagnostic, StreamError
 from cedr.evaluation.inputs import as_events
-from cedr.evaluation.queries import AnyQuery, query_file
+from cedr.evaluation.queries import Parsed
 from cedr.language.syntax import File, Origin, TypeDeclaration
-from cedr.plan.compile import CompiledQuery, Program
+from cedr.plan.compile import Program
 
 
-def given_data(query: AnyQuery, data: Any, words: Mapping[str, Any]) -> LocalEvents | None:
+def given_data(query: Parsed, data: Any, words: Mapping[str, Any], folder: Path) -> LocalEvents | None:
     """The data of a call, described by its words and by the query; None where it is messages of our own form.
 
-    Raises ``StreamError`` where neither names any data.
+    Paths in the query begin at ``folder``.  Raises ``StreamError`` where neither names any data.
     """
     given = {name: value for name, value in words.items() if value is not None}
-    file = None if isinstance(query, Program | CompiledQuery) else query_file(query)
-    origins = {} if file is None else _origins(file)
+    origins = {} if isinstance(query, Program) else _origins(query)
     if data is None:
-        return _located(origins, given, _folder(query))
+        return _located(origins, given, folder)
     if origins and isinstance(data, Mapping) and not is_message(data):
         return _joined(
             local_events({name: each}, {**_words(origins.get(name)), **given}) for name, each in data.items()
@@ -69,9 +67,3 @@ def _located(origins: Mapping[str, Origin], given: Mapping[str, Any], folder: Pa
 
 def _joined(found: Any) -> LocalEvents:
     return LocalEvents(tuple(source for each in found for source in each.sources))
-
-
-def _folder(query: AnyQuery) -> Path:
-    """Where paths in a query begin: at its file, or here."""
-    is_path = isinstance(query, PathLike) or (isinstance(query, str) and query.endswith(".cedr") and "\n" not in query)
-    return Path(fspath(query)).parent if is_path and fspath(query) != "-" else Path()  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ from cedr.evaluation.feed import file_lines
 from cedr.evaluation.hosts import on_the_oracle, sensible_batch
 from cedr.evaluation.noticing import on_stream
 from cedr.evaluation.preparing import prepare
-from cedr.evaluation.queries import AnyQuery, choose, parse_level
+from cedr.evaluation.queries import AnyQuery, choose, folder_of, parse_level, parsed
 from cedr.evaluation.standing import Said, Standing, compiled
 from cedr.model.event import Event
 from cedr.model.level import MIDDLE, ConsistencyLevel
@@ -253,15 +253,16 @@ def run(  # noqa: PLR0913 - one for each choice
         raise StreamError(Diagnostic("batch-not-positive", f"a batch has at least one message, not {batch}"))
     levels = [] if consistency is None else [consistency] if isinstance(consistency, Level) else list(consistency)
     labelled = bool(levels) and not isinstance(consistency, Level)
-    given = None if isinstance(messages, AsyncIterable) else given_data(query, messages, words)
+    text = parsed(query)
+    given = None if isinstance(messages, AsyncIterable) else given_data(text, messages, words, folder_of(query))
     warnings: list[Diagnostic] = []
     prepared = None
     if given is None:
         known = messages.types if isinstance(messages, MessageFile) else None
-        program, types = compiled(query, catalog, known)
+        program, types = compiled(text, catalog, known)
         chosen = choose(program, event)
     else:
-        prepared = prepare(query, given, catalog, event, bad_rows)
+        prepared = prepare(text, given, catalog, event, bad_rows)
         chosen, types, warnings = prepared.query, prepared.types, prepared.warnings
     asked = [_level(level) for level in levels] or [chosen.consistency or MIDDLE]
     if host is None:

@@ -18,14 +18,13 @@ from cedr.data.results import Shape
 from cedr.errors import Diagnostic, StreamError
 from cedr.evaluation.catalog import declared_types, merged
 from cedr.evaluation.noticing import noticed
-from cedr.evaluation.queries import AnyQuery, catalog_of, choose, query_file
+from cedr.evaluation.queries import Parsed, catalog_of, choose, types_read
 from cedr.evaluation.units import check_units
 from cedr.language.check import uses_of
 from cedr.language.syntax import File, Query
 from cedr.model.schema import Catalog, DataType, EventType
 from cedr.model.time import FOREVER
 from cedr.plan.compile import CompiledQuery, Program, compile_file
-from cedr.plan.logical import Source, walk
 from cedr.plan.reads import reads_of
 
 
@@ -48,13 +47,8 @@ class Prepared:
         return Shape(self.query.name, self.query.output, primitive, timestamps)
 
 
-def types_read(query: CompiledQuery) -> list[EventType]:
-    """The event types that a query is made of."""
-    return [node.type for node in walk(query.plan) if isinstance(node, Source)]
-
-
 def prepare(
-    query: AnyQuery,
+    query: Parsed,
     given: LocalEvents,
     catalog: Catalog | str | PathLike[str] | None,
     event: str | None,
@@ -81,18 +75,16 @@ def prepare(
 class _Texts:
     """A query as it was given, to be compiled against one catalog after the other."""
 
-    def __init__(self, query: AnyQuery, catalog: Catalog | str | PathLike[str] | None) -> None:
+    def __init__(self, query: Parsed, catalog: Catalog | str | PathLike[str] | None) -> None:
         self.declared = catalog_of(catalog)
         self.file: File | None = None
         self.revisable: dict[str, int] = {}
         """For how long events may be revised, of types whose attributes are those of their data."""
-        if isinstance(query, CompiledQuery):
-            query = Program({query.name: query}, Catalog({t.name: t for t in types_read(query)}))
         self._program: Program | None = query if isinstance(query, Program) else None
         if isinstance(query, Program):
             self.declared = merged(self.declared, Catalog({t.name: t for t in query.types if not t.open}))
             return
-        self.file = query_file(query)
+        self.file = query
         own = declared_types(self.file)
         self.declared = merged(self.declared, Catalog({t.name: t for t in own if not t.open}))
         self.revisable = {t.name: t.revisable for t in own if t.open}

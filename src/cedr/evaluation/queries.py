@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from cedr.connect.files import read_text
@@ -13,9 +14,10 @@ from cedr.language.parse import parse_all
 from cedr.language.syntax import File
 from cedr.language.tokens import duration_of
 from cedr.model.level import MIDDLE, ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import Catalog, EventType
 from cedr.plan.compile import CompiledQuery, Program, compile_file, compile_text
 from cedr.plan.explain import Explanation, explain
+from cedr.plan.logical import Source, walk
 
 
 class Builder(Protocol):
@@ -27,6 +29,10 @@ class Builder(Protocol):
 
 AnyQuery = str | PathLike[str] | Builder | File | Program | CompiledQuery
 """A query as it may be given: a text, the path of a ``.cedr`` file, built in Python, or compiled."""
+
+
+Parsed = File | Program
+"""The same, read: a text or a file is read once, as it may be standard input."""
 
 
 @runtime_checkable
@@ -44,9 +50,33 @@ def query_file(query: str | PathLike[str] | Builder | File, known: Catalog | Non
     """
     if isinstance(query, File):
         return query
-    if isinstance(query, PathLike) or (isinstance(query, str) and query.endswith(".cedr") and "\n" not in query):
+    if isinstance(query, PathLike) or (isinstance(query, str) and is_path(query)):
         return _parsed(read_text(fspath(query)), fspath(query), known)
     return _parsed(query, "<query>", known) if isinstance(query, str) else query.to_file()
+
+
+def parsed(query: AnyQuery) -> Parsed:
+    """A query as it was given, read if it is a text or a file.  Raises ``LanguageError``."""
+    if isinstance(query, CompiledQuery):
+        return Program({query.name: query}, Catalog({each.name: each for each in types_read(query)}))
+    return query if isinstance(query, Program) else query_file(query)
+
+
+def types_read(query: CompiledQuery) -> list[EventType]:
+    """The event types that a query is made of."""
+    return [node.type for node in walk(query.plan) if isinstance(node, Source)]
+
+
+def folder_of(query: AnyQuery) -> Path:
+    """Where paths in a query begin: at its file, or here."""
+    if isinstance(query, PathLike) or (isinstance(query, str) and is_path(query)):
+        return Path(fspath(query)).parent
+    return Path()
+
+
+def is_path(text: str) -> bool:
+    """Whether a text is the path of a file of queries, and no query."""
+    return text.endswith(".cedr") and "\n" not in text
 
 
 def _parsed(text: str, name: str, known: Catalog | None) -> File:

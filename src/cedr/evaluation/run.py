@@ -5,7 +5,7 @@ Readings: R10 (what a query gives), R35 (the default level), R37 (types inferred
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any
 
@@ -20,8 +20,8 @@ from cedr.evaluation.catalog import declared_types, merged
 from cedr.evaluation.declared_data import given_data
 from cedr.evaluation.hosts import Job, Stream, host_named, sensible_batch
 from cedr.evaluation.inputs import Messages, messages_of
-from cedr.evaluation.preparing import Prepared, prepare, types_read
-from cedr.evaluation.queries import AnyQuery, catalog_of, choose, parse_level, query_file
+from cedr.evaluation.preparing import Prepared, prepare
+from cedr.evaluation.queries import AnyQuery, Parsed, catalog_of, choose, folder_of, parse_level, parsed, types_read
 from cedr.evaluation.result import ChangeStream, Result, timestamps_in
 from cedr.evaluation.tabular import evaluate_rows
 from cedr.evaluation.units import odd_times
@@ -29,7 +29,7 @@ from cedr.model.dead_letter import DeadLetter
 from cedr.model.event import Event
 from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.schema import Catalog
-from cedr.model.stream import Insert, Message
+from cedr.model.stream import Insert
 from cedr.model.time import FOREVER, Time
 from cedr.plan.compile import CompiledQuery, Program, compile_file
 from cedr.semantics.evaluate import latest
@@ -64,10 +64,11 @@ def evaluate(
     """
     level = parse_level(consistency) if isinstance(consistency, str) else consistency
     run = host_named(host)
-    given = given_data(query, data, words)
+    asked = parsed(query)
+    given = given_data(asked, data, words, folder_of(query))
     if given is not None:
-        return evaluate_rows(prepare(query, given, catalog, event, bad_rows), level, host, batch)
-    program, arrived = ready(query, data, catalog)
+        return evaluate_rows(prepare(asked, given, catalog, event, bad_rows), level, host, batch)
+    program, arrived = _on_messages(asked, data, catalog)
     chosen = choose(program, event)
     sent = tuple(message for _, message in arrived.messages)
     job = Job(chosen, sent, level or chosen.consistency or MIDDLE, arrived.types, batch or sensible_batch(len(sent)))
@@ -82,7 +83,7 @@ def evaluate(
         rows=rows,
         bitemporal=chosen.bitemporal,
         dead_letters=_dead_letters(arrived, answer.dead_letters),
-        warnings=(*program.warnings, *answer.warnings, *_missing(chosen, arrived), *_odd(query, chosen, sent)),
+        warnings=(*program.warnings, *answer.warnings, *_missing(chosen, arrived), *odd_times(chosen, asked, sent)),
         stream=lambda track: _stream(arrived, answer.changes(track), shape, job.level),
         messages=lambda _: [(number // job.batch + 1, message) for number, message in enumerate(sent)],
     )
@@ -96,19 +97,23 @@ def ready(
     event: str | None = None,
 ) -> tuple[Program, MessageFile]:
     """The compiled program and the messages, with all event types, declared and inferred; data as messages."""
-    given = given_data(query, messages, words or {})
+    asked = parsed(query)
+    given = given_data(asked, messages, words or {}, folder_of(query))
     if given is not None:
-        return _data_as_messages(prepare(query, given, catalog, event, SHARE))
+        return _data_as_messages(prepare(asked, given, catalog, event, SHARE))
+    return _on_messages(asked, messages, catalog)
+
+
+def _on_messages(
+    query: Parsed, messages: Messages, catalog: Catalog | str | PathLike[str] | None
+) -> tuple[Program, MessageFile]:
     declared = catalog_of(catalog)
-    if isinstance(query, CompiledQuery):
-        query = Program({query.name: query}, Catalog({source.name: source for source in types_read(query)}))
     if isinstance(query, Program):
         known = Catalog({event_type.name: event_type for event_type in query.types if not event_type.open})
         return query, messages_of(messages, merged(declared, known))
-    file = query_file(query)
-    known = merged(declared, declared_types(file))
+    known = merged(declared, declared_types(query))
     arrived = messages_of(messages, known)
-    return compile_file(file, Catalog(dict(arrived.types.types), open=not known.types)), arrived
+    return compile_file(query, Catalog(dict(arrived.types.types), open=not known.types)), arrived
 
 
 def _data_as_messages(prepared: Prepared) -> tuple[Program, MessageFile]:
@@ -129,11 +134,6 @@ def _missing(query: CompiledQuery, arrived: MessageFile) -> list[Diagnostic]:
     return [
         Diagnostic("no-messages", f'no messages of type "{name}"', detail=seen, severity="warning") for name in missing
     ]
-
-
-def _odd(query: AnyQuery, chosen: CompiledQuery, sent: Iterable[Message]) -> Iterator[Diagnostic]:
-    file = None if isinstance(query, Program | CompiledQuery) else query_file(query)
-    return odd_times(chosen, file, sent)
 
 
 def _stream(arrived: MessageFile, stream: Stream, shape: Shape, level: ConsistencyLevel) -> ChangeStream:

@@ -18,14 +18,13 @@ from cedr.errors import Diagnostic, HostError
 from cedr.evaluation.catalog import declared_types, merged
 from cedr.evaluation.engines import Engine
 from cedr.evaluation.feed import NAME, Feed
-from cedr.evaluation.queries import AnyQuery, catalog_of, query_file
+from cedr.evaluation.queries import Parsed, catalog_of
 from cedr.model.intake import DeadLetter
 from cedr.model.level import ConsistencyLevel
 from cedr.model.schema import Catalog
 from cedr.model.stream import Change, Message
 from cedr.model.time import Time
-from cedr.plan.compile import CompiledQuery, Program, compile_file
-from cedr.plan.logical import Source, walk
+from cedr.plan.compile import Program, compile_file
 
 if TYPE_CHECKING:
     from cedr.consistency.batch import EventBatch
@@ -118,7 +117,7 @@ class Standing:
 
 
 def compiled(
-    query: AnyQuery,
+    query: Parsed,
     catalog: Catalog | str | PathLike[str] | None,
     inferred: Catalog | None = None,
 ) -> tuple[Program, Catalog]:
@@ -128,14 +127,10 @@ def compiled(
     at all, every name is a type that takes anything.
     """
     given = merged(catalog_of(catalog), *([] if inferred is None else [inferred]))
-    if isinstance(query, CompiledQuery):
-        sources = [node.type for node in walk(query.plan) if isinstance(node, Source)]
-        query = Program({query.name: query}, Catalog({source.name: source for source in sources}))
     if isinstance(query, Program):
         own = Catalog({event_type.name: event_type for event_type in query.types if not event_type.open})
         known = merged(given, own)
         return query, Catalog(dict(known.types), open=not known.types)
-    file = query_file(query)
-    known = merged(given, declared_types(file))
+    known = merged(given, declared_types(query))
     types = Catalog(dict(known.types), open=not known.types)
-    return compile_file(file, types), types
+    return compile_file(query, types), types

@@ -16,8 +16,7 @@ from cedr.errors import Diagnostic
 from cedr.evaluation.engines import Engine, engine_named, fitting_engine, in_order
 from cedr.evaluation.holding import Holding
 from cedr.evaluation.inputs import Messages
-from cedr.evaluation.preparing import types_read
-from cedr.evaluation.queries import AnyQuery, choose, parse_level
+from cedr.evaluation.queries import AnyQuery, choose, parse_level, types_read
 from cedr.evaluation.reasons import Reasons
 from cedr.evaluation.run import ready
 from cedr.model.intake import Accepted, DeadLetter

@@ -10,10 +10,11 @@ from typing import Final
 
 from cedr.data.arriving import Arriving
 from cedr.errors import Diagnostic, StreamError
+from cedr.evaluation.queries import Parsed
 from cedr.language.syntax import File
 from cedr.language.units import WrittenDuration, written_durations
 from cedr.model.stream import Insert, Message
-from cedr.plan.compile import CompiledQuery
+from cedr.plan.compile import CompiledQuery, Program
 from cedr.plan.logical import Query, Source, walk
 
 UNITS: Final = "say what they count: time_unit = s, ms, us or ns"
@@ -73,9 +74,9 @@ def _unfit(text: str, what: str, written: WrittenDuration | None, *, timestamps:
     return Diagnostic("time-unit-missing", primary, span, hint=UNITS)
 
 
-def odd_times(query: CompiledQuery, file: File | None, messages: Iterable[Message]) -> Iterator[Diagnostic]:
+def odd_times(query: CompiledQuery, text: Parsed, messages: Iterable[Message]) -> Iterator[Diagnostic]:
     """A warning where times of messages, which count microseconds, look like seconds or milliseconds since 1970."""
-    if file is None or not unfit_durations(query, file, timestamps=False):
+    if isinstance(text, Program) or not unfit_durations(query, text, timestamps=False):
         return
     starts = [message.event.valid_start for message in messages if isinstance(message, Insert)]
     for name, (low, high) in (("seconds", _SECONDS), ("milliseconds", _MILLISECONDS)):
