@@ -158,6 +158,21 @@ def test_a_type_may_be_called_as_a_keyword_is(folder: Path, word: str) -> None:
     assert (done.exit_code, done.stdout.startswith("Pair: ")) == (0, True)
 
 
+@pytest.mark.parametrize(
+    ("content", "more"),
+    [
+        (CSV, ()),
+        (CSV, ("--format", "csv")),
+        (CSV.replace(",", ";"), ()),
+        ('{"tx": 1, "ts": "2026-01-01 00:00:00", "card": "a", "amount": 1}\n' * 2, ()),
+    ],
+    ids=["CSV", "named CSV", "semicolons", "JSON"],
+)
+def test_data_comes_from_standard_input(content: str, more: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(app, ["eval", "pair.cedr", "--events", "-", *WORDS.split(), *more], input=content)
+    assert (done.exit_code, done.stdout.startswith("Pair: ")) == (0, True), done.stderr
+
+
 def test_a_folder_without_files(folder: Path) -> None:
     (folder / "data").mkdir()
     done = CliRunner().invoke(app, ["eval", "pair.cedr", "--events", "data", *WORDS.split()])

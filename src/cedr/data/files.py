@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from glob import glob
 from os import PathLike, fspath
 from pathlib import Path
@@ -50,11 +50,13 @@ class DataFile:
     path: str
     format: str
     packed: str | None = None
+    content: bytes | None = field(default=None, repr=False)
+    """What standard input held, which can be read only once."""
 
     def open(self) -> Any:
         """Its bytes, unpacked, from the beginning."""
         try:
-            raw = pa.PythonFile(sys.stdin.buffer) if self.path == "-" else pa.OSFile(self.path)
+            raw = pa.OSFile(self.path) if self.content is None else pa.BufferReader(self.content)
             return pa.CompressedInputStream(raw, self.packed) if self.packed else raw
         except OSError as error:
             raise StreamError(unreadable(self.path, "the data", _plain(error))) from None
@@ -96,7 +98,8 @@ def data_files(given: str | PathLike[str] | Sequence[str | PathLike[str]], asked
 def _files_of(name: str, asked: str | None) -> Iterator[DataFile]:
     path = Path(name)
     if name == "-":
-        yield DataFile("-", asked or "json")
+        content = sys.stdin.buffer.read()
+        yield DataFile("-", asked or _kind_of(content, name), content=content)
     elif path.is_dir():
         inside = sorted(each for each in path.rglob("*") if each.is_file() and not _hidden(each, path))
         if not inside:
@@ -145,7 +148,11 @@ def _file(name: str, asked: str | None) -> DataFile:
 
 
 def _by_content(name: str, packed: str | None) -> str:
-    head = DataFile(name, "csv", packed).head().removeprefix(b"\xef\xbb\xbf").lstrip()
+    return _kind_of(DataFile(name, "csv", packed).head(), name)
+
+
+def _kind_of(content: bytes, name: str) -> str:
+    head = content.removeprefix(b"\xef\xbb\xbf").lstrip()
     if head.startswith(b"{"):
         return "json"
     if head and b"\x00" not in head and any(mark in head.splitlines()[0] for mark in (b",", b";", b"\t", b"|")):
