@@ -37,8 +37,8 @@ def as_events(data: Any, words: Mapping[str, Any]) -> LocalEvents | None:
     """Data that words describe; None where it is messages of our own form.  Raises ``StreamError``."""
     given = {name: value for name, value in words.items() if value is not None}
     if isinstance(data, str | PathLike) and not isinstance(data, MessagesAt):
-        if str(data) == "-" and not given:
-            return None
+        if str(data) == "-":  # it can be read only once: words tell what it is
+            return local_events(data, given) if given else None
         if holds_messages(data):
             _no_words(given)
             return None
