@@ -71,7 +71,7 @@ layers: $(READY) ## imports only point backwards (import-linter)
 	@$(BIN)/lint-imports --no-logo --no-cache
 
 unit: $(READY) ## the fast tests: no JVM, few examples for each property
-	@HYPOTHESIS_PROFILE=check $(PYTEST) -q -n auto -m "$(FAST)" $(ARGS)
+	@HYPOTHESIS_PROFILE=quick $(PYTEST) -q -n auto -m "$(FAST)" $(ARGS)
 
 props: $(READY) ## the properties alone, with very many examples
 	@HYPOTHESIS_PROFILE=deep $(PYTEST) -q -n auto tests/properties $(ARGS)
