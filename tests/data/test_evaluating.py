@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import cedr
 from cedr.consistency.batch import EventBatch
 from cedr.errors import CedrError, LanguageError, StreamError
-from cedr.evaluation.result import Result
+from cedr.evaluation.result import Result, untracked
 
 PAIR = """
 EVENT Pair
@@ -391,3 +391,14 @@ def test_times_of_late_events_and_of_guarantees_are_shown_as_timestamps() -> Non
         "Sync 2026-01-05 09:01:00Z is not after the guarantee 2026-01-05 09:04:59.999999Z"
         in log.dead_letters[0].primary
     )
+
+
+def test_a_retraction_that_cannot_be_used_is_told_with_its_row() -> None:
+    rows = pa.table({"tx": ["1", "2", "9"], "ts": [1, 2, 1], "what": ["insert", "insert", "retract"]})
+    words: dict[str, Any] = {"type": "TX", "time": "ts", "id": "tx", "change": "what", "time_unit": "us"}
+    result = cedr.evaluate("EVENT Q WHEN ANY(TX AS a)", rows, bad_rows=1.0, **words)
+    assert len(result) == 2
+    (letter,) = result.dead_letters
+    assert "row 3" in str(letter)
+    streamed = cedr.evaluate("EVENT Q WHEN ANY(TX AS a)", rows, bad_rows=1.0, batch=1, **words).change_stream(untracked)
+    assert "row 3" in str(streamed.dead_letters[0])

@@ -47,7 +47,8 @@ class ParquetFiles:
             opened = self._opened[file.path]
             own = opened.schema_arrow.names
             try:
-                table = opened.read([name for name in columns if name in own], use_threads=True)
+                with opened:  # what the reader holds would stay beside the columns
+                    table = opened.read([name for name in columns if name in own], use_threads=True)
             except (OSError, pa.ArrowException) as error:
                 raise broken(file.path, str(error)) from None
             constants = {name: value for name, value in partitions(file.path).items() if name not in own}
@@ -57,11 +58,12 @@ class ParquetFiles:
             places.add(file.path, 1, table.num_rows)
             tables.append(table)
             told[file.path] = {*own, *constants}
+        pa.default_memory_pool().release_unused()
         return Raw(united(tables, columns), places, [], missing_columns(told, columns))
 
 
 def _opened(path: str) -> Any:
     try:
-        return pa_parquet.ParquetFile(path, memory_map=True)
+        return pa_parquet.ParquetFile(path)
     except (OSError, pa.ArrowException) as error:
         raise broken(path, str(error)) from None

@@ -48,9 +48,24 @@ def standing(batches: Iterable[pa.RecordBatch], *, bitemporal: bool) -> pa.Table
         keep = pc.equal(batch.column("change").cast(pa.string()), "insert")
         if not bitemporal:
             keep = pc.and_(keep, pc.equal(batch.column("Oe"), FOREVER))
-        kept.append(pa.Table.from_batches([batch if pc.all(keep).as_py() else batch.filter(keep)]))
+        kept.append(_copied(batch if pc.all(keep).as_py() else batch.filter(keep)))
     known = [table for table in kept if table.num_rows] or kept[:1]  # before the first row types are a guess
     return in_order(pa.concat_tables(known, promote_options="default")) if known else pa.table({})
+
+
+def _copied(batch: pa.RecordBatch) -> pa.Table:
+    """The rows in memory of their own: in that of the pipeline they would keep alive whatever lies beside them."""
+    table = pa.Table.from_batches([batch]).drop_columns(["change", "said", "Cs"])
+    size = pa.MockOutputStream()
+    _write(table, size)
+    room = pa.allocate_buffer(size.size())
+    _write(table, pa.FixedSizeBufferWriter(room))
+    return pa.ipc.open_stream(room).read_all()
+
+
+def _write(table: pa.Table, sink: Any) -> None:
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
 
 
 def in_order(table: pa.Table) -> pa.Table:

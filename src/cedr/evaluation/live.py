@@ -276,7 +276,7 @@ def run(  # noqa: PLR0913 - one for each choice
         return Live(chosen, standing, _items(messages), warnings)
     warnings += [told for level in asked for told in on_stream(prepared.arriving, level)]
     standing.unreadable = tuple(prepared.rejects.summary())
-    steps = prepared.arriving.steps(batch or sensible_batch(prepared.arriving.count))
+    steps = prepared.arriving.steps(prepared.arriving.cuts(batch or sensible_batch(prepared.arriving.count)))
     return Live(chosen, standing, (messages for _, messages in steps), warnings)
 
 

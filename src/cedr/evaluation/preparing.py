@@ -18,14 +18,14 @@ from cedr.data.results import Shape
 from cedr.errors import Diagnostic, StreamError
 from cedr.evaluation.catalog import declared_types, merged
 from cedr.evaluation.noticing import noticed
-from cedr.evaluation.queries import Parsed, catalog_of, choose, types_read
+from cedr.evaluation.queries import Parsed, catalog_of, choose
 from cedr.evaluation.units import check_units
 from cedr.language.check import uses_of
 from cedr.language.syntax import File, Query
 from cedr.model.schema import Catalog, DataType, EventType
 from cedr.model.time import FOREVER
 from cedr.plan.compile import CompiledQuery, Program, compile_file
-from cedr.plan.reads import reads_of
+from cedr.plan.reads import reads_of, types_read
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Prepared:
     @property
     def shape(self) -> Shape:
         """What is known of the rows of the result."""
-        primitive = frozenset(event_type.name for event_type in types_read(self.query))
+        primitive = frozenset(types_read(self.query.plan))
         timestamps = any(loaded.timestamps for loaded in self.arriving.sources)
         return Shape(self.query.name, self.query.output, primitive, timestamps)
 
@@ -99,7 +99,7 @@ class _Texts:
     def types_named(self) -> set[str]:
         """The event types that its queries read, but for those that are queries themselves."""
         if self._program is not None:
-            return {t.name for each in self._program.queries.values() for t in types_read(each)}
+            return {name for each in self._program.queries.values() for name in types_read(each.plan)}
         assert self.file is not None
         queries = {each.name: each for each in self.file.statements if isinstance(each, Query)}
         return {name for each in queries.values() for name in uses_of(each)} - queries.keys()

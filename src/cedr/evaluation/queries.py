@@ -14,10 +14,10 @@ from cedr.language.parse import parse_all
 from cedr.language.syntax import File
 from cedr.language.tokens import duration_of
 from cedr.model.level import MIDDLE, ConsistencyLevel
-from cedr.model.schema import Catalog, EventType
+from cedr.model.schema import Catalog
 from cedr.plan.compile import CompiledQuery, Program, compile_file, compile_text
 from cedr.plan.explain import Explanation, explain
-from cedr.plan.logical import Source, walk
+from cedr.plan.reads import types_read
 
 
 class Builder(Protocol):
@@ -58,13 +58,8 @@ def query_file(query: str | PathLike[str] | Builder | File, known: Catalog | Non
 def parsed(query: AnyQuery) -> Parsed:
     """A query as it was given, read if it is a text or a file.  Raises ``LanguageError``."""
     if isinstance(query, CompiledQuery):
-        return Program({query.name: query}, Catalog({each.name: each for each in types_read(query)}))
+        return Program({query.name: query}, Catalog(types_read(query.plan)))
     return query if isinstance(query, Program) else query_file(query)
-
-
-def types_read(query: CompiledQuery) -> list[EventType]:
-    """The event types that a query is made of."""
-    return [node.type for node in walk(query.plan) if isinstance(node, Source)]
 
 
 def folder_of(query: AnyQuery) -> Path:

@@ -21,7 +21,7 @@ from cedr.evaluation.declared_data import given_data
 from cedr.evaluation.hosts import Job, Stream, host_named, sensible_batch
 from cedr.evaluation.inputs import Messages, messages_of
 from cedr.evaluation.preparing import Prepared, prepare
-from cedr.evaluation.queries import AnyQuery, Parsed, catalog_of, choose, folder_of, parse_level, parsed, types_read
+from cedr.evaluation.queries import AnyQuery, Parsed, catalog_of, choose, folder_of, parse_level, parsed
 from cedr.evaluation.result import ChangeStream, Result, timestamps_in
 from cedr.evaluation.tabular import evaluate_rows
 from cedr.evaluation.units import odd_times
@@ -32,6 +32,7 @@ from cedr.model.schema import Catalog
 from cedr.model.stream import Insert
 from cedr.model.time import FOREVER, Time
 from cedr.plan.compile import CompiledQuery, Program, compile_file
+from cedr.plan.reads import types_read
 from cedr.semantics.evaluate import latest
 
 
@@ -74,7 +75,7 @@ def evaluate(
     job = Job(chosen, sent, level or chosen.consistency or MIDDLE, arrived.types, batch or sensible_batch(len(sent)))
     answer = run(job)
     rows = _in_order(answer.rows if chosen.bitemporal else latest(answer.rows))
-    primitive = frozenset(source.name for source in types_read(chosen))
+    primitive = frozenset(types_read(chosen.plan))
     clock = timestamps_in(message.event for message in sent if isinstance(message, Insert))
     shape = Shape(chosen.name, chosen.output, primitive, clock)
     return Result(
@@ -129,7 +130,7 @@ def _in_order(rows: Iterable[Event]) -> tuple[Event, ...]:
 def _missing(query: CompiledQuery, arrived: MessageFile) -> list[Diagnostic]:
     """Types that were not declared and of which nothing came: perhaps misspelt."""
     known = arrived.types.types
-    missing = dict.fromkeys(source.name for source in types_read(query) if source.name not in known)
+    missing = [name for name in types_read(query.plan) if name not in known]
     seen = f"messages are of: {', '.join(known) or 'no type at all'}"
     return [
         Diagnostic("no-messages", f'no messages of type "{name}"', detail=seen, severity="warning") for name in missing

@@ -5,10 +5,12 @@ Readings: R10 (the latest belief), R24 (AS OF), R33 (once nothing more can come 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, cast
+import gc
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from cedr.consistency.batch import EventBatch
+import pyarrow as pa
+
 from cedr.consistency.changes import Changes
 from cedr.consistency.measures import Measures
 from cedr.consistency.pipeline import Pipeline
@@ -24,8 +26,9 @@ from cedr.evaluation.result import ChangeStream, Result, Track, untracked
 from cedr.model.dead_letter import DeadLetter
 from cedr.model.event import Event
 from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
-from cedr.model.stream import Change, Message
+from cedr.model.stream import Change
 from cedr.model.time import FOREVER, Time
+from cedr.plan.splitting import split_of
 from cedr.semantics.evaluate import latest
 
 
@@ -51,16 +54,28 @@ class _Level:
 
     def by_columns(self) -> Result:
         """In columns.  At STRONG nothing is retracted, and once nothing more can come all levels say the same."""
-        prepared, arriving = self._prepared, self._prepared.arriving
-        query = prepared.query
+        prepared, query = self._prepared, self._prepared.query
         if query.as_of is not None:
             stream = self._stream(untracked, until=query.as_of)
             return self._result(Rejects(), rows=self._ordered(said_by(stream.changes, query.as_of)))
-        pipeline = Pipeline(query.plan, STRONG, prepared.types, all_streams=False)
-        stretches = pipeline.whole(arriving.whole(), 1)
-        raw = standing((emitted.to_arrow() for said in stretches for emitted in said), bitemporal=query.bitemporal)
-        self._tell_duplicates(pipeline.measures()[0])
-        return self._result(self._letters(pipeline.dead_letters()), raw=raw)
+        split = split_of(query.plan, stable_key=False)
+        rejected: list[Rejected] = []
+        duplicates = 0
+
+        def emitted() -> Iterator[pa.RecordBatch]:
+            nonlocal duplicates
+            for share in prepared.arriving.whole(None if split.whole else split.by):
+                pipeline = Pipeline(query.plan, STRONG, prepared.types, all_streams=False)
+                for changes in pipeline.whole(share, 1):
+                    yield from (each.to_arrow() for each in changes)
+                rejected.extend(_placed(letter, prepared) for letter in pipeline.dead_letters())
+                duplicates += pipeline.measures()[0].duplicates
+                del pipeline, changes, share
+                gc.collect(1)
+
+        raw = standing(emitted(), bitemporal=query.bitemporal)
+        self._tell_duplicates(duplicates)
+        return self._result(Rejects([*prepared.rejects.rows, *rejected]), raw=raw)
 
     def by_messages(self, host: str) -> Result:
         """By a host that takes messages one by one."""
@@ -97,14 +112,13 @@ class _Level:
             **parts,
         )
 
-    def _stream(self, track: Track[object], host: str = "local", until: Time = FOREVER) -> ChangeStream:
+    def _stream(self, track: Track[Any], host: str = "local", until: Time = FOREVER) -> ChangeStream:
         """What the level emits, batch by batch."""
-        prepared, count = self._prepared, self._prepared.arriving.count
+        prepared, arriving = self._prepared, self._prepared.arriving
         engine = ENGINES[host](prepared.query.plan, self._level, prepared.types, ())
         steps: list[Step] = []
         changes: list[Change] = []
-        for given in track(_Counted(prepared.arriving.steps(self._batch), count // self._batch), "change stream"):
-            cedr_time, messages = cast("tuple[Time, list[Message | EventBatch]]", given)
+        for cedr_time, messages in arriving.steps(track(arriving.cuts(self._batch), "change stream")):
             if cedr_time > until:
                 break
             (emitted,) = engine.step(messages, cedr_time)
@@ -124,27 +138,11 @@ class _Level:
         """Rows that were not used, those that could not be read included."""
         return Rejects([*self._prepared.rejects.rows, *(_placed(letter, self._prepared) for letter in letters)])
 
-    def _tell_duplicates(self, measures: Measures) -> None:
-        if measures.duplicates:
-            many = f"{measures.duplicates:,} rows repeat" if measures.duplicates > 1 else "1 row repeats"
-            primary = f"{many} an earlier one and {'are' if measures.duplicates > 1 else 'is'} ignored"
+    def _tell_duplicates(self, count: int) -> None:
+        if count:
+            many = f"{count:,} rows repeat" if count > 1 else "1 row repeats"
+            primary = f"{many} an earlier one and {'are' if count > 1 else 'is'} ignored"
             self._prepared.warnings.append(Diagnostic("duplicates", primary, severity="note"))
-
-
-class _Counted(Sequence[Any]):
-    """Steps that are made one after the other, of which the number is known about."""
-
-    def __init__(self, items: Iterable[Any], count: int) -> None:
-        self._items, self._count = items, count
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __iter__(self) -> Any:
-        return iter(self._items)
-
-    def __getitem__(self, index: Any) -> Any:
-        raise NotImplementedError
 
 
 def _placed(letter: DeadLetter, prepared: Prepared) -> Rejected:

@@ -16,7 +16,7 @@ from cedr.errors import Diagnostic
 from cedr.evaluation.engines import Engine, engine_named, fitting_engine, in_order
 from cedr.evaluation.holding import Holding
 from cedr.evaluation.inputs import Messages
-from cedr.evaluation.queries import AnyQuery, choose, parse_level, types_read
+from cedr.evaluation.queries import AnyQuery, choose, parse_level
 from cedr.evaluation.reasons import Reasons
 from cedr.evaluation.run import ready
 from cedr.model.intake import Accepted, DeadLetter
@@ -25,6 +25,7 @@ from cedr.model.schema import Catalog
 from cedr.model.stream import Change, Insert, Message
 from cedr.model.time import Time
 from cedr.plan.compile import CompiledQuery
+from cedr.plan.reads import types_read
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ def trace(
         sent,
         arrived.types,
         (*program.warnings, *arrived.dead_letters),
-        frozenset(source.name for source in types_read(chosen)),
+        frozenset(types_read(chosen.plan)),
         Clock.of(message.event for message in sent if isinstance(message, Insert)),
         name,
         engine,

@@ -10,8 +10,14 @@ from dataclasses import fields
 
 from cedr.expression.tree import Attribute, Expression
 from cedr.expression.tree import walk as walk_expression
+from cedr.model.schema import EventType
 from cedr.plan import logical
 from cedr.plan.logical import Node
+
+
+def types_read(plan: Node) -> dict[str, EventType]:
+    """The event types that a plan reads, by name."""
+    return {node.type.name: node.type for node in logical.walk(plan) if isinstance(node, logical.Source)}
 
 
 def reads_of(plan: Node) -> dict[str, frozenset[str] | None]:

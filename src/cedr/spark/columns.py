@@ -15,13 +15,13 @@ from pyspark.sql import types as st
 from cedr.errors import Diagnostic, StreamError
 from cedr.expression.tree import Expression, Way
 from cedr.model.schema import Catalog, DataType
+from cedr.plan.splitting import Split
 from cedr.spark.clocks import is_bad, micros
 from cedr.spark.datatypes import inside, ours, pruned
 from cedr.spark.events import Column, DataFrame, Events, EventSource
 from cedr.spark.layout import CONTROL, INSERT, KINDS, UNKNOWN, UNREAD, Slices, TypeLayout
 from cedr.spark.pack import bucket_column
 from cedr.spark.pushing import pushed
-from cedr.spark.splitting import Split
 
 _CLOCKS = {
     "vs": "time",

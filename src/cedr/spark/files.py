@@ -23,6 +23,7 @@ from pyspark.sql import types as st
 
 from cedr.errors import Diagnostic, StreamError
 from cedr.model.schema import DataType
+from cedr.plan.splitting import Split
 from cedr.spark.clocks import readable
 from cedr.spark.columns import Slots
 from cedr.spark.cores import cores
@@ -31,7 +32,6 @@ from cedr.spark.events import DataFrame, Events, EventSource, events
 from cedr.spark.formats.lines import PACKED, local_path, packed
 from cedr.spark.inferring import has_header, inferred_schema
 from cedr.spark.layout import FileForm, Layout
-from cedr.spark.splitting import Split
 
 _LISTED: Final = "path string, modificationTime timestamp, length long, content binary"
 _FORMS: Final = ("csv", "json", "parquet")

@@ -22,10 +22,10 @@ from cedr.model.event import Event, Payload
 from cedr.model.schema import Catalog, DataType, EventType
 from cedr.model.stream import Change, Guarantee, Insert, Message, Retract
 from cedr.model.time import FOREVER, Time
+from cedr.plan.reads import types_read
 from cedr.spark.datatypes import sparks
 from cedr.spark.events import Events, events
 from cedr.spark.query import query
-from cedr.spark.reading import types_read
 from cedr.spark.session import spark_session
 
 _HEADER = ("id", "time", "valid_end", "occurrence_start", "occurrence_end", "key", "change", "provider", "arrival")

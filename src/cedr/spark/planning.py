@@ -27,6 +27,7 @@ from cedr.plan.compile import CompiledQuery, Program, compile_file
 from cedr.plan.elements import Part
 from cedr.plan.logical import Node, Source, walk
 from cedr.plan.shape import ROW
+from cedr.plan.splitting import Split, split_of
 from cedr.spark.columns import Slots, slots_of
 from cedr.spark.datatypes import fits, ours, shape_of, sparks
 from cedr.spark.durations import check_units
@@ -34,7 +35,6 @@ from cedr.spark.events import Events, EventSource
 from cedr.spark.layout import BUCKETS, Layout, SourceLayout, TypeLayout
 from cedr.spark.output import LETTER, ON_DEMAND, header_fields
 from cedr.spark.reading import attributes_read, fields_read
-from cedr.spark.splitting import Split, split_of
 from cedr.spark.tokens import tokens
 
 AnyQuery = str | PathLike[str] | Builder | File | Program | CompiledQuery

@@ -17,6 +17,7 @@ from cedr.errors import Diagnostic, HostError
 from cedr.expression.tree import Expression
 from cedr.model.schema import Catalog
 from cedr.model.time import format_duration
+from cedr.plan.reads import types_read
 from cedr.plan.rewrite import rewrite
 from cedr.spark.bounded import RunBounded
 from cedr.spark.chaining import HandOn
@@ -32,7 +33,7 @@ from cedr.spark.output import LETTER
 from cedr.spark.pack import PACKED, Pack
 from cedr.spark.pack_files import PackFiles
 from cedr.spark.planning import AnyQuery, Level, Options, Planned, plan
-from cedr.spark.reading import selections, types_read
+from cedr.spark.reading import selections
 from cedr.spark.slicing import slices_of
 from cedr.spark.staging import staged
 from cedr.spark.standing import stand

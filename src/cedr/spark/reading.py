@@ -11,7 +11,6 @@ from dataclasses import fields, is_dataclass
 
 from cedr.expression.tree import Attribute, Expression, Way, conjunction, ways_in
 from cedr.expression.tree import walk as walk_expression
-from cedr.model.schema import EventType
 from cedr.plan.logical import (
     Coalesce,
     Difference,
@@ -24,13 +23,8 @@ from cedr.plan.logical import (
     inputs,
     walk,
 )
-from cedr.plan.reads import expressions_of
+from cedr.plan.reads import expressions_of, types_read
 from cedr.plan.schema import attributes_of
-
-
-def types_read(plan: Node) -> dict[str, EventType]:
-    """The event types that a plan takes in, by name."""
-    return {node.type.name: node.type for node in walk(plan) if isinstance(node, Source)}
 
 
 def attributes_read(plan: Node) -> Mapping[str, frozenset[str]]:

@@ -17,15 +17,15 @@ from cedr.model.schema import Catalog, DataType
 from cedr.model.time import FOREVER
 from cedr.plan.elements import Part
 from cedr.plan.logical import Made, Node
+from cedr.plan.reads import types_read
 from cedr.plan.shape import ROW
+from cedr.plan.splitting import Split, split_of
 from cedr.plan.stages import NoStages, Stage, stages_of
 from cedr.spark.chaining import INPUT
 from cedr.spark.columns import Slots
 from cedr.spark.events import Events
 from cedr.spark.layout import BUCKETS, Later, Layout, Onward, SourceLayout, provider_of
 from cedr.spark.planning import Options, Planned
-from cedr.spark.reading import types_read
-from cedr.spark.splitting import Split, split_of
 from cedr.spark.tokens import tokens
 
 _HASHED: Final = {

@@ -1,4 +1,4 @@
-"""By what the input of a query is split into buckets, or why it is not.
+"""By what the input of a query is split into buckets or shares, or why it is not.
 
 Readings: R4 and R9 (versions of an event belong together), R22 (a NULL agrees with nothing).  Paper: Section 3.1
 (correlation keys).
@@ -13,8 +13,8 @@ from cedr.expression.tree import Way
 from cedr.model.schema import DataType
 from cedr.plan.keys import NoPartitionKey, partition_key
 from cedr.plan.logical import Node
+from cedr.plan.reads import types_read
 from cedr.plan.rewrite import rewrite
-from cedr.spark.reading import types_read
 
 _HASHED = frozenset(
     {
@@ -28,7 +28,7 @@ _HASHED = frozenset(
         DataType.BINARY,
     }
 )
-"""Types of which equal values have equal hashes once they are cast to one Spark type."""
+"""Types of which equal values have equal hashes once they are cast to one type."""
 
 
 @dataclass(frozen=True, slots=True)
