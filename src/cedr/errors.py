@@ -153,6 +153,12 @@ class StreamError(CedrError):
     """A message cannot be used; the message says which one and why."""
 
 
+def unwritable(path: object, error: OSError) -> StreamError:
+    """The error for a file that cannot be written."""
+    reason = error.strerror or str(error)
+    return StreamError(Diagnostic("cannot-write", f'cannot write "{path}": {reason[:1].lower()}{reason[1:]}'))
+
+
 class HostError(CedrError):
     """A host failed while running a query."""
 

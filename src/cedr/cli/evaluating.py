@@ -19,7 +19,7 @@ from cedr.connect.files import CANNOT_READ
 from cedr.connect.rows import change_as_data, row_as_data
 from cedr.consistency.measures import Measures
 from cedr.data.change_log import ChangeLog
-from cedr.errors import Diagnostic, StreamError
+from cedr.errors import Diagnostic, StreamError, unwritable
 from cedr.evaluation.catalog import read_catalog
 from cedr.evaluation.measured import measures_as_data, measures_table
 from cedr.evaluation.result import Result
@@ -159,6 +159,4 @@ def _write_dead_letters(letters: Sequence[Diagnostic], path: str) -> None:
         with Path(path).open("w", encoding="utf-8") as stream:
             stream.writelines(lines)
     except OSError as error:
-        reason = error.strerror or str(error)
-        primary = f'cannot write "{path}": {reason[:1].lower()}{reason[1:]}'
-        raise StreamError(Diagnostic("cannot-write", primary)) from None
+        raise unwritable(path, error) from None

@@ -127,7 +127,7 @@ class _Story:
         if isinstance(message, Insert):
             return Said(f"+ {self._row(row)}", "green")
         if message.removes:
-            return Said(f"- {self._name_of(row)}  taken back: {said.reason}", "red")
+            return Said(f"- {self._name_of(row)}  retracted: {said.reason}", "red")
         return Said(f"- {self._name_of(row)}  {self._intervals(restated(row, message))}  now: {said.reason}", "red")
 
     def _row(self, row: Event) -> str:

@@ -21,7 +21,7 @@ import pyarrow.parquet as pa_parquet
 from cedr.connect.chance import Integers
 from cedr.connect.delivery import CHUNK, Delivery
 from cedr.connect.generated import Rendering
-from cedr.errors import Diagnostic, StreamError
+from cedr.errors import Diagnostic, StreamError, unwritable
 
 SUFFIXES = {".jsonl": "jsonl", ".json": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "parquet"}
 FORMATS = ("jsonl", "csv", "parquet")
@@ -208,7 +208,7 @@ def _appearing(path: Path, *, replace: bool) -> Iterator[BinaryIO]:
             yield stream
         os.replace(hidden, path)
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise unwritable(path, error) from None
     finally:
         hidden.unlink(missing_ok=True)
 
@@ -219,7 +219,7 @@ def _prepare(folder: Path, *, replace: bool) -> None:
         if not replace and any(folder.iterdir()):
             raise _already_there(folder)
     except OSError as error:
-        raise _unwritable(folder, error) from None
+        raise unwritable(folder, error) from None
 
 
 def _already_there(path: Path) -> StreamError:
@@ -228,8 +228,3 @@ def _already_there(path: Path) -> StreamError:
         "--replace writes over it" if not path.is_dir() else "--replace writes among them, over those of the same names"
     )
     return StreamError(Diagnostic("already-there", f'"{path}" {what}', hint=hint))
-
-
-def _unwritable(path: Path, error: OSError) -> StreamError:
-    reason = error.strerror or str(error)
-    return StreamError(Diagnostic("cannot-write", f'cannot write "{path}": {reason[:1].lower()}{reason[1:]}'))

@@ -15,8 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from cedr.errors import Diagnostic, StreamError
 from cedr.language.tokens import duration_of
 
-UNITS: Final = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": -1_000, "ticks": 1}
-"""Microseconds in a unit; of nanoseconds, a negative number, how many make one."""
+UNITS: Final = ("s", "ms", "us", "ns", "ticks")
 FORMATS: Final = ("csv", "json", "parquet")
 CLOCKS: Final = ("time", "valid_end", "occurrence_start", "occurrence_end", "guarantee", "arrival")
 """The words that name a column of times."""
@@ -64,11 +63,6 @@ class Words:
 _NAMES: Final = tuple(each.name for each in fields(Words) if each.name != "disorder_has_unit")
 _FLAGS: Final = ("truncate", "stable_key", "header")
 _COLUMNS: Final = (*CLOCKS, "type", "id", "key", "change", "provider")
-
-
-def is_word(name: str) -> bool:
-    """Whether a name is one of the words."""
-    return name in _NAMES
 
 
 def words_of(given: Mapping[str, Any]) -> Words:

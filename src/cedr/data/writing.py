@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cedr.data.files import SUFFIXES
-from cedr.errors import Diagnostic, StreamError
+from cedr.errors import Diagnostic, StreamError, unwritable
 
 _ROWS: Final = 10_000
 
@@ -30,10 +30,7 @@ def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
         _WRITERS[form](table, hidden)
         os.replace(hidden, name)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise StreamError(
-            Diagnostic("cannot-write", f'cannot write "{name}": {reason[:1].lower()}{reason[1:]}')
-        ) from None
+        raise unwritable(name, error) from None
     finally:
         hidden.unlink(missing_ok=True)
 

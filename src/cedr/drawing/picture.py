@@ -32,7 +32,7 @@ from cedr.drawing.legend import legend
 from cedr.drawing.story import Reference, bars_of, dots_of
 from cedr.drawing.style import ROOT, style_sheet
 from cedr.drawing.words import escaped, plain, short_id, shortened, width
-from cedr.errors import Diagnostic, StreamError
+from cedr.errors import unwritable
 from cedr.model.event import Event
 from cedr.model.stream import Change, Insert, Message
 from cedr.model.time import Time
@@ -58,9 +58,7 @@ class Drawing:
         try:
             Path(path).write_text(self.svg, "utf-8")
         except OSError as error:
-            reason = error.strerror or str(error)
-            problem = f'cannot write "{fspath(path)}": {reason[:1].lower()}{reason[1:]}'
-            raise StreamError(Diagnostic("cannot-write", problem)) from None
+            raise unwritable(fspath(path), error) from None
 
     def _repr_svg_(self) -> str:
         return self.svg
