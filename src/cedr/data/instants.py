@@ -174,7 +174,8 @@ def _numbers(column: Array, unit: str | None, *, truncate: bool) -> Read | None:
     timestamps = unit not in (None, "ticks")
     if unit == "ns":
         return _nanos(raw, truncate=truncate)
-    return _filled(pc.multiply_checked(raw, _US_PER[unit or "ticks"]), timestamps=timestamps)
+    size = _US_PER[unit or "ticks"]
+    return _filled(raw if size == 1 else pc.multiply_checked(raw, size), timestamps=timestamps)
 
 
 def _whole(column: Array, unit: str | None) -> Array | None:

@@ -94,8 +94,13 @@ class Loading:
         source, words = self._source, self._source.words
         known = source.origin.names()
         attributes = dict.fromkeys(name for each in self._needed.values() for name in each if name in known)
-        everything = "id" not in self._header
-        asked = list(dict.fromkeys([*self._header.values(), *(known if everything else attributes)]))
+        if source.constant_type is not None and source.constant_type not in self._needed:
+            for word in ("id", "key"):  # only its times tell something: how far the source has come
+                self._header.pop(word, None)
+            attributes = {}
+        elif "id" not in self._header:
+            attributes = dict.fromkeys(known)
+        asked = list(dict.fromkeys([*self._header.values(), *attributes]))
         raw = source.origin.read(asked)
         loaded = Loaded(source, raw, rejected=[*raw.rejected], warnings=[*raw.warnings])
         self._table, self._raw = raw.table, raw
@@ -107,9 +112,10 @@ class Loading:
             loaded.providers = self._text("provider")
         elif words.provider is not None:
             loaded.providers = constant(words.provider)
-        ids = self._ids()
-        keys = self._text("key") if "key" in self._header else None
-        for name, rows in self._rows_by_type(loaded).items():
+        by_type = self._rows_by_type(loaded)
+        ids = self._ids() if by_type else None
+        keys = self._text("key") if by_type and "key" in self._header else None
+        for name, rows in by_type.items():
             loaded.parts.append(self._part(name, rows, ids, keys, loaded))
         loaded.rejected += self._rejected.values()
         return loaded
