@@ -106,8 +106,8 @@ def test_two_scopes_are_remembered_for_unless_with_a_number() -> None:
     same("UNLESS(A x, B y, 1, 2)", "A a0 1 / A a2 4 / guarantee 1 / B b1 2")
 
 
-def test_a_retraction_before_its_insert_waits_without_raising_h() -> None:
-    """Readings: R33, R41: that its event lies before m does not mean that it was forgotten."""
+def test_a_retraction_before_its_insert_waits() -> None:
+    """Readings: R33, R37, R41: that its event lies before m does not mean that it was forgotten."""
     level = ConsistencyLevel(Bound(FOREVER), Bound(1))
     same("ANY(A x, B y)", "A a3 5 / B b4 4 / retract A/a2@0 ve=8 / A a2 1..11 @0", (level,))
 

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cedr.consistency.ledger import Ledger
-from cedr.consistency.revisions import EventName, Said, Story, names_in, repeats, retract_fault, same_ends
+from cedr.consistency.revisions import EventName, Said, Story, repeats, retract_fault, same_ends
 from cedr.consistency.source import PLAIN, Source
 from cedr.model.dead_letter import Fault, abandoned, broken, misfit
 from cedr.model.identity import digest
 from cedr.model.lineage import Lineage
-from cedr.model.stream import Insert, LineageKey, Retract, default_key
+from cedr.model.stream import Insert, LineageKey, Retract, default_key, names_in, start_in
 from cedr.model.sync import sync_of
-from cedr.model.time import BEGINNING, FOREVER, Time
+from cedr.model.time import FOREVER, Time
 from cedr.runtime.identity import TextIds
 
 Words = NDArray[np.uint64]
@@ -255,7 +255,11 @@ class Exact:
             self._apply_plain(known, waiting)
 
     def _wait(self, waiting: Waiting) -> None:
-        """Reading: R41: a retraction before its insert waits for it, until g reaches its Sync."""
+        """Reading: R41: a retraction before its insert waits for it, until g reaches its Sync.
+
+        Reading: R37: its ends count for h at once, as its row may be forgotten; where its key names an Os that no
+        insert can have any more, it does not wait.
+        """
         if waiting.sync <= waiting.guarantee:
             fault = broken(waiting.sync, waiting.guarantee)
             self._ledger.letters.bury(fault, waiting.message, waiting.position)
@@ -263,25 +267,30 @@ class Exact:
             same_ends(other.message, waiting.message) for other in self.waiting.get(waiting.message.lineage_key, ())
         ):
             self._ledger.counts.duplicates += 1
-        elif not self._unread(waiting.message):
+        else:
+            end = waiting.message.first_end
+            if end is not None:
+                self._ledger.high = max(self._ledger.high, end)
+                self._ledger.lateness.raised(self._position, end)
+            if self._unread(waiting.message):
+                return
+            if start_in(waiting.message.lineage_key) <= self._ledger.providers.guarantee:
+                self._ledger.ignored += 1
+                return
             waiting.late = self._late(waiting)
             self.begin_waiting(waiting)
 
     def _unread(self, message: Retract) -> bool:
         """Whether a retraction is about an event that nobody reads, and is taken to have been there."""
         streams = [stream for stream, _ in names_in(message.lineage_key)]
-        if not streams or any(map(self._ledger.reads, streams)):
-            return False
-        ends = [end for end in (message.occurrence_end, message.valid_end) if end is not None]
-        self._ledger.high = max(self._ledger.high, min(ends, default=BEGINNING))  # Sync, or before it
-        return True
+        return bool(streams) and not any(map(self._ledger.reads, streams))
 
     def _late(self, waiting: Waiting) -> bool:
         """Whether a retraction may be about the Ve of an event that is forgotten.  Reading: R37."""
         message, end = waiting.message, waiting.message.valid_end
         if end is None or end <= waiting.guarantee or message.occurrence_end is not None:
             return False
-        start = int(message.lineage_key.rpartition("@")[2]) if any(names_in(message.lineage_key)) else FOREVER
+        start = start_in(message.lineage_key)
         lines = (self._ledger.lines.get(stream) for stream, _ in names_in(message.lineage_key))
         return any(line is not None and start <= line[1] < end for line in lines)
 

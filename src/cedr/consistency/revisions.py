@@ -6,7 +6,7 @@ faults).  A plain event is a row of its table and nothing more; it becomes a ``S
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -147,21 +147,6 @@ def inserted_version(event: Event, key: LineageKey) -> Version:
     """An insert as the only version of its event."""
     plain = event.occurrence_end == FOREVER and stated_in_time(event)
     return Version(key, event.valid_end, event.occurrence_end, plain)
-
-
-def names_in(key: LineageKey) -> Iterator[EventName]:
-    """The events of which a key may be the default: stream and ID, each with their Os behind them.  Reading: R3.
-
-    >>> list(names_in("A/b/c@5")), list(names_in("K1"))
-    ([('A', 'b/c'), ('A/b', 'c')], [])
-    """
-    name, at, start = key.rpartition("@")
-    if not at or not start.lstrip("-").isdecimal():
-        return
-    place = name.find("/")
-    while place >= 0:
-        yield name[:place], name[place + 1 :]
-        place = name.find("/", place + 1)
 
 
 def same_ends(one: Retract, other: Retract) -> bool:

@@ -94,5 +94,8 @@ def late(occurred: Time, allowed: Time) -> Fault:
 
 
 def abandoned(message: Retract) -> Fault:
-    """A retraction whose insert cannot come any more.  Reading: R41."""
-    return Fault("retraction-without-insert", f'no insert with the key "{message.lineage_key}" came')
+    """A retraction whose insert cannot come any more, or came and is forgotten.  Readings: R37, R41."""
+    return Fault(
+        "retraction-without-insert",
+        f'no row with the key "{message.lineage_key}" is known: none came, or it is forgotten',
+    )

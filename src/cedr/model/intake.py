@@ -21,7 +21,7 @@ from cedr.model.event import Event
 from cedr.model.lineage import Lineage, Rows, revisable, rows_of, rows_of_lineages
 from cedr.model.providers import Providers
 from cedr.model.schema import Catalog
-from cedr.model.stream import Guarantee, Insert, LineageKey, Message, Retract
+from cedr.model.stream import Guarantee, Insert, LineageKey, Message, Retract, start_in
 from cedr.model.sync import sync_of
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 
@@ -43,6 +43,8 @@ class IntakeCounts:
     received: int = 0
     duplicates: int = 0
     regressing_guarantees: int = 0
+    unknown: int = 0
+    """Retractions of rows that are unknown or forgotten, and that no insert can bring any more.  Reading: R37."""
 
 
 @dataclass(slots=True)
@@ -167,16 +169,21 @@ class Intake:
         """Reading: R41: a retraction before its insert waits for it, until g reaches its Sync.
 
         Only one that names an Oe has a Sync that is known before the row: the others have the row's Os or later.
+        Reading: R37: its ends count for h at once; where its key names an Os that no insert can have any more, it does
+        not wait.
         """
         message = waiting.message
         sync = FOREVER if message.occurrence_end is None else message.occurrence_end
         if sync <= waiting.guarantee:
             return self._bury(broken(sync, waiting.guarantee), message, waiting.position)
-        group = self._waiting.setdefault(message.lineage_key, [])
-        if any(_same(other.message, message) for other in group):
+        if any(_same(other.message, message) for other in self._waiting.get(message.lineage_key, ())):
             self.counts.duplicates += 1
             return None
-        group.append(waiting)
+        self.high = max(self.high, BEGINNING if message.first_end is None else message.first_end)
+        if start_in(message.lineage_key) <= self.guarantee:
+            self.counts.unknown += 1
+            return None
+        self._waiting.setdefault(message.lineage_key, []).append(waiting)
         heappush(self._expiring, (sync, self.counts.received, waiting))
         return None
 

@@ -6,10 +6,11 @@ neither: remove the row, it never was); *guarantee* t: every later message of th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cedr.model.event import Event
-from cedr.model.time import Time
+from cedr.model.time import FOREVER, Time
 
 LineageKey = str
 
@@ -37,6 +38,11 @@ class Retract:
         """Whether the message asks for removal outright."""
         return self.occurrence_end is None and self.valid_end is None
 
+    @property
+    def first_end(self) -> Time | None:
+        """The smaller of the ends that it names; None where it names none."""
+        return min((end for end in (self.occurrence_end, self.valid_end) if end is not None), default=None)
+
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
@@ -52,6 +58,30 @@ Message = Insert | Retract | Guarantee
 def default_key(event: Event) -> LineageKey:
     """K of an insert that names none: (ID, Os) within its stream.  Reading: R3."""
     return f"{event.stream}/{event.id}@{event.occurrence_start}"
+
+
+def names_in(key: LineageKey) -> Iterator[tuple[str, str]]:
+    """The events of which a key may be the default: stream and ID, each with their Os behind them.  Reading: R3.
+
+    >>> list(names_in("A/b/c@5")), list(names_in("K1"))
+    ([('A', 'b/c'), ('A/b', 'c')], [])
+    """
+    name, at, start = key.rpartition("@")
+    if not at or not start.lstrip("-").isdecimal():
+        return
+    place = name.find("/")
+    while place >= 0:
+        yield name[:place], name[place + 1 :]
+        place = name.find("/", place + 1)
+
+
+def start_in(key: LineageKey) -> Time:
+    """The Os that a key names; FOREVER where it names none.  Reading: R3.
+
+    >>> start_in("A/a@5"), start_in("K1") == FOREVER
+    (5, True)
+    """
+    return int(key.rpartition("@")[2]) if any(names_in(key)) else FOREVER
 
 
 def insert(event: Event, lineage_key: LineageKey | None = None, provider: str | None = None) -> Insert:

@@ -87,8 +87,11 @@ def _attribute(leaf: Leaf, way: Way) -> Expression:
 
 
 def with_keys(node: Node, attributes: tuple[Way, ...]) -> Node:
-    """Gives DISJOINT (R27) and ATMOST (R22) the query's CorrelationKey(…, EQUAL) attributes to act by."""
-    if not attributes:
+    """Gives DISJOINT (R27) and ATMOST (R22) the query's CorrelationKey(…, EQUAL) attributes to act by.
+
+    A query that is read by its name has a meaning of its own, whoever reads it (R32): keys stop there.
+    """
+    if not attributes or isinstance(node, logical.Query):
         return node
     node = map_inputs(node, lambda part: with_keys(part, attributes))
     if isinstance(node, logical.AtMost):

@@ -67,7 +67,7 @@ class Codes:
             self._parent[self._root(place)] = first
 
     def of(self, place: Place, rows: Rows) -> Rows:
-        """The codes of some rows; 0 is NULL, which agrees with nothing."""
+        """The codes of some rows; 0 is that of NULL, which agrees with nothing, and of row -1, which is unbound."""
         coded = self._coded[place]
         done, total = len(coded.codes), len(coded.table)
         if done < total:
@@ -78,9 +78,9 @@ class Codes:
             else:
                 coder = self._coders.setdefault(self._root(place), KeyCoder())
                 coded.codes.extend(coder.codes(source, None if coded.fields else rows_to_code) + 1)
-        found = np.empty(len(rows), dtype=np.int64)
-        if len(coded.codes):
-            gather(coded.codes.view, rows, found)
+        found = np.zeros(len(rows), dtype=np.int64)
+        if len(coded.codes) and not gather(coded.codes.view, rows, found):
+            found[rows < 0] = 0
         return found
 
     @property

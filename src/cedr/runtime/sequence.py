@@ -45,6 +45,8 @@ class Sequence(Composite):
             self.lead = self.waits = scope
             self.affects = [Window(scope, 0)] * count
             self.windows = [Window(0, scope)] * count
+            if node.parameters[0].selection is Selection.FIRST:  # it may beat one that comes later, an anchor itself
+                self.affects[0] = self.windows[0] = Window(scope, scope)
         else:
             self.affects = [Window(0, after)] * count
             self.windows = [Window(scope, 0)] * count
