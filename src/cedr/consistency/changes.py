@@ -37,21 +37,34 @@ _KINDS = arrow_texts(["insert", "retract"])
 class Spoken(NamedTuple):
     """Inserts and retractions as columns, in the order of Sync.
 
-    ``oe`` and ``ve`` are the ends as said: of an insert those of the row, of a retraction those before it; ``new_oe``
-    and ``new_ve`` are what a retraction shortens them to, ``KEPT`` where it does not name one.
+    ``oe`` and ``ve`` are the ends as said: of an insert those of the row, of a retraction those before it, where ``ve``
+    is ``KEPT`` if it is that of the row; ``new_oe`` and ``new_ve`` are what a retraction shortens them to, ``KEPT``
+    where it does not name one.
     """
 
     insert: NDArray[np.bool_]
     rows: Rows
     said: Rows
     oe: Rows
+    ve: Rows
     new_oe: Rows
     new_ve: Rows
     sync: Rows
 
 
+class _Said(NamedTuple):
+    """One row of it."""
+
+    insert: bool
+    said: Time
+    oe: Time
+    ve: Time
+    new_oe: Time
+    new_ve: Time
+
+
 _NONE = np.empty(0, dtype=np.int64)
-NOTHING = Spoken(np.empty(0, dtype=np.bool_), *(_NONE,) * 6)
+NOTHING = Spoken(np.empty(0, dtype=np.bool_), *(_NONE,) * 7)
 
 
 def in_order_of_sync(retractions: Spoken, inserts: Spoken) -> Spoken:
@@ -131,12 +144,9 @@ class Changes:
     def _messages(self) -> list[Change]:
         spoken = self._spoken
         events = events_of(self._relation, spoken.rows)
-        columns = zip(
-            events,
-            *(column.tolist() for column in (spoken.insert, spoken.said, spoken.oe, spoken.new_oe, spoken.new_ve)),
-            strict=True,
-        )
-        found = [self._change(*values) for values in columns]
+        columns = (spoken.insert, spoken.said, spoken.oe, spoken.ve, spoken.new_oe, spoken.new_ve)
+        rows = map(_Said._make, zip(*(column.tolist() for column in columns), strict=True))
+        found = [self._change(event, of) for event, of in zip(events, rows, strict=True)]
         if not self._recalled:
             return found
         both = [*self._recalled, *found]
@@ -147,12 +157,13 @@ class Changes:
         syncs = np.array([*map(sync_of_retraction, self._recalled), *self._spoken.sync.tolist()], dtype=np.int64)
         return np.lexsort((np.append(np.zeros(len(self._recalled), np.bool_), self._spoken.insert), syncs))
 
-    def _change(self, event: Event, insert: bool, said: Time, oe: Time, new_oe: Time, new_ve: Time) -> Change:  # noqa: FBT001 - a row of columns
-        event = event if event.occurrence_end == oe else replace(event, occurrence_end=oe)
-        key = f"{event.id}@{event.occurrence_start}/{said}"
-        if insert:
+    def _change(self, event: Event, of: _Said) -> Change:
+        event = event if event.occurrence_end == of.oe else replace(event, occurrence_end=of.oe)
+        event = event if of.ve == KEPT else replace(event, valid_end=of.ve)
+        key = f"{event.id}@{event.occurrence_start}/{of.said}"
+        if of.insert:
             return Change(Insert(event, key), self.cedr_time, event)
-        named_oe, named_ve = (None if end == KEPT else end for end in (new_oe, new_ve))
+        named_oe, named_ve = (None if end == KEPT else end for end in (of.new_oe, of.new_ve))
         return Change(Retract(key, named_oe, named_ve), self.cedr_time, event)
 
     def to_arrow(self, header: Container[str] | None = None) -> pa.RecordBatch:
@@ -243,8 +254,9 @@ class _Times:
         """After each change."""
         ve, back = _own(self._header.ve), self._back
         if len(back):
-            new_ve = self._spoken.new_ve[back]
-            ve[back] = np.where(new_ve == KEPT, ve[back], new_ve)
+            said, new_ve = self._spoken.ve[back], self._spoken.new_ve[back]
+            before = np.where(said == KEPT, ve[back], said)
+            ve[back] = np.where(new_ve == KEPT, before, new_ve)
         return ve
 
     @cached_property

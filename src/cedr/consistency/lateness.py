@@ -8,8 +8,6 @@ order within a batch: there what is late is below the h before the batch, howeve
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -67,13 +65,12 @@ class Lateness:
         self.count += _late(syncs[order], high, positions[order], counted)
 
 
-def _late(
-    syncs: Rows, high: Time, positions: Rows | None = None, counted: NDArray[np.bool_] | Literal[True] = True
-) -> int:
+def _late(syncs: Rows, high: Time, positions: Rows | None = None, counted: NDArray[np.bool_] | None = None) -> int:
     """How many Syncs are below h as it was before each; those at one position came together."""
     if positions is None and syncs[0] >= high and is_sorted(syncs):
         return 0
     before = np.maximum.accumulate(np.concatenate([[high], syncs]))[:-1]
     if positions is not None:
         before = before[np.searchsorted(positions, positions)]
-    return int(np.count_nonzero((syncs < before) & counted))
+    late = syncs < before
+    return int(np.count_nonzero(late if counted is None else late & counted))

@@ -166,9 +166,9 @@ class Monitor:
     def said(self) -> list[Event]:
         """The rows said and not taken back, as far as they are not forgotten."""
         rows = self.voice.rows()
-        ends = self.voice.said_oe(rows).tolist()
+        ends = zip(self.voice.said_oe(rows).tolist(), map(self.voice.said_ve, rows.tolist()), strict=True)
         events = events_of(self.dataflow.relation, rows)
-        return [replace(event, occurrence_end=end) for event, end in zip(events, ends, strict=True)]
+        return [replace(event, occurrence_end=oe, valid_end=ve) for event, (oe, ve) in zip(events, ends, strict=True)]
 
     def measures(self) -> Measures:
         """What this level has taken in, holds, and has said."""

@@ -25,11 +25,12 @@ class Thresholds(NamedTuple):
 
 
 class Repair(NamedTuple):
-    """A retraction: of which row, as said when, its Oe before, the ends it names, and its Sync."""
+    """A retraction: of which row, as said when, its Oe before, its Ve before if not the row's, new ends, its Sync."""
 
     row: int
     said: Time
     oe: Time
+    ve: Time
     new_oe: Time
     new_ve: Time
     sync: Time

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from cedr.consistency.changes import KEPT
 from cedr.consistency.ghosts import Name
 from cedr.consistency.voice import UNSAID, Voice
 from cedr.model.time import Time
@@ -49,25 +50,25 @@ class SaidLog:
     def _segment(self, number: int) -> str:
         return f"{self._name}/{number}"
 
-    def load(self, segments: Mapping[str, bytes]) -> dict[Name, tuple[Time, Time]]:
-        """What was said, by name: when, and with which Oe."""
-        said: dict[Name, tuple[Time, Time]] = {}
+    def load(self, segments: Mapping[str, bytes]) -> dict[Name, tuple[Time, Time, Time]]:
+        """What was said, by name: when, with which Oe, and with which Ve if that is not the row's."""
+        said: dict[Name, tuple[Time, Time, Time]] = {}
         prefix = f"{self._name}/"
         for number in sorted(int(name[len(prefix) :]) for name in segments if name.startswith(prefix)):
             entries = _read(segments[self._segment(number)])
             self._sizes[number] = len(entries)
             self._next = number + 1
-            for name, when, oe in entries:
+            for name, when, *ends in entries:
                 if when == UNSAID:
                     said.pop(name, None)
                 else:
-                    said[name] = (when, oe)
+                    said[name] = (when, ends[0], ends[1])
         return said
 
 
 def _written(entries: Iterable[NDArray[np.generic]]) -> bytes:
     columns = [pa.array(column) for column in entries]
-    batch = pa.RecordBatch.from_arrays(columns, ["high", "low", "os", "said", "oe"])
+    batch = pa.RecordBatch.from_arrays(columns, ["high", "low", "os", "said", "oe", "ve"])
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)
@@ -75,7 +76,9 @@ def _written(entries: Iterable[NDArray[np.generic]]) -> bytes:
     return written
 
 
-def _read(segment: bytes) -> list[tuple[Name, Time, Time]]:
+def _read(segment: bytes) -> list[tuple[Name, Time, Time, Time]]:
     table = pa.ipc.open_stream(segment).read_all()
     columns = [table.column(name).to_pylist() for name in ("high", "low", "os", "said", "oe")]
-    return [((high, low, os), said, oe) for high, low, os, said, oe in zip(*columns, strict=True)]
+    # states written before shortenings could wait do not have it
+    columns.append(table.column("ve").to_pylist() if "ve" in table.column_names else [KEPT] * table.num_rows)
+    return [((high, low, os), said, oe, ve) for high, low, os, said, oe, ve in zip(*columns, strict=True)]

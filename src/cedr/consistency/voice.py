@@ -41,6 +41,8 @@ class Voice:
         self._relation = relation
         self._said = Growable(np.int64)
         self._said_oe = Growable(np.int64)
+        self._said_ve: dict[int, Time] = {}
+        """Ve as said, of rows that end earlier by now: the shortening is not due.  Reading: R33."""
         self._meant = Growable(np.bool_)
         self._waiting = RowQueue()
         self._ends = RowQueue()
@@ -62,6 +64,10 @@ class Voice:
         """Their Oe as said."""
         found: Rows = self._said_oe.view[rows]
         return found
+
+    def said_ve(self, row: int) -> Time:
+        """The Ve of a row as said."""
+        return self._said_ve.get(row, int(self._relation.table.ve.view[row]))
 
     def said_at(self, rows: Rows) -> Rows:
         """When they were said."""
@@ -124,9 +130,16 @@ class Voice:
     def entries(self, rows: Rows) -> tuple[NDArray[np.generic], ...]:
         """Names, when they were said, and Oe as said."""
         high, low = self._relation.digests(rows)
-        return high, low, self._relation.table.os.view[rows], self._said.view[rows], self._said_oe.view[rows]
+        starts, said, ends = self._relation.table.os.view[rows], self._said.view[rows], self._said_oe.view[rows]
+        return high, low, starts, said, ends, self._longer(rows)
 
-    def resume(self, rows: Rows, said: Mapping[Name, tuple[Time, Time]], due: Time, cedr_time: Time) -> None:
+    def _longer(self, rows: Rows) -> Rows:
+        """Ve as said where it is not that of the row; KEPT elsewhere."""
+        if not self._said_ve:
+            return np.broadcast_to(np.int64(KEPT), rows.shape)
+        return np.array([self._said_ve.get(row, KEPT) for row in rows.tolist()], dtype=np.int64)
+
+    def resume(self, rows: Rows, said: Mapping[Name, tuple[Time, Time, Time]], due: Time, cedr_time: Time) -> None:
         """Begin with rows of which some were said before."""
         self._note(Delta(added=rows))
         table = self._relation.table
@@ -135,10 +148,12 @@ class Voice:
             if name in self.ghosts:
                 continue
             if name in said:
-                self._said.view[row], self._said_oe.view[row] = said[name]
+                self._said.view[row], self._said_oe.view[row], ve = said[name]
                 end = int(table.oe.view[row])
                 if end != said[name][1]:
                     self._ends.add(np.array([end]), np.array([row]), cedr_time)
+                if ve > int(table.ve.view[row]):
+                    self._end_later(row, ve)
             elif table.os.view[row] > due:
                 waiting.append(row)
         late = np.array(waiting, dtype=np.int64)
@@ -180,6 +195,7 @@ class Voice:
         self._touched = [moved[moved >= 0] for moved in (new[rows] for rows in self._touched)]
         self._waiting.renumber(new)
         self._ends.renumber(new)
+        self._said_ve = {int(new[row]): ve for row, ve in self._said_ve.items()}
         self._ghosts = {name: int(new[row]) for name, row in self._ghosts.items()}
 
     # -- new rows -----------------------------------------------------------------------------------------------------
@@ -256,12 +272,16 @@ class Voice:
         matched, added = self._matched(gone, delta.added)
         alone = ~matched
         if at.frozen > BEGINNING:
-            alone &= np.minimum(self._said_oe.view[gone], table.ve.view[gone]) >= at.frozen
+            longer = self._longer(gone)
+            valid_ends = np.where(longer == KEPT, table.ve.view[gone], longer)
+            alone &= np.minimum(self._said_oe.view[gone], valid_ends) >= at.frozen
         rows = gone[alone]
         starts, said, ends = (column.view[rows] for column in (table.os, self._said, self._said_oe))
         kept = np.full(len(rows), KEPT)
-        taken_back = Spoken(np.zeros(len(rows), dtype=np.bool_), rows, said, ends, kept, kept, starts)
-        self._said.view[rows] = UNSAID
+        taken_back = Spoken(
+            np.zeros(len(rows), dtype=np.bool_), rows, said, ends, self._longer(rows), kept, kept, starts
+        )
+        self._unsay(rows)
         return taken_back, gone[~alone], added
 
     def _matched(self, gone: Rows, added: Rows) -> tuple[NDArray[np.bool_], Rows]:
@@ -278,11 +298,15 @@ class Voice:
     def _repair(self, name: Name, old: int, new: int | None, at: Thresholds, repairs: list[Repair]) -> bool:
         """Reading: R34, R3.  Whether the new row is to be said in place of the old one."""
         table = self._relation.table
-        old_oe, old_ve = int(self._said_oe.view[old]), int(table.ve.view[old])
+        old_oe, old_ve = int(self._said_oe.view[old]), self.said_ve(old)
         new_oe, new_ve = self._new_ends(old_oe, new, at)
         alike = new is not None and self._alike(old, new)
+        os, vs, said = int(table.os.view[old]), int(table.vs.view[old]), int(self._said.view[old])
+        longer = KEPT if old not in self._said_ve else old_ve
+        if alike and vs < new_ve < old_ve and max(os, new_ve) > at.due:
+            new_ve = old_ve
         if alike and new is not None and (old_oe, old_ve) == (new_oe, new_ve):
-            self._pass_on(old, new, new_oe)
+            self._pass_on(old, new, new_oe, new_ve)
             self._ghosts.pop(name, None)
             return False
         new_frozen = new is None or min(new_oe, new_ve) < at.frozen
@@ -291,15 +315,14 @@ class Voice:
             self._ghosts[name] = old
             return False
         self._ghosts.pop(name, None)
-        os, vs, said = int(table.os.view[old]), int(table.vs.view[old]), int(self._said.view[old])
         shorter = new_oe <= old_oe and new_ve <= old_ve and not new_ve <= vs < old_ve
         if alike and new is not None and shorter:
             ends = (new_oe if new_oe != old_oe else KEPT, new_ve if new_ve != old_ve else KEPT)
-            repairs.append(Repair(old, said, old_oe, *ends, sync_after(os, *ends)))
-            self._pass_on(old, new, new_oe)
+            repairs.append(Repair(old, said, old_oe, longer, *ends, sync_after(os, *ends)))
+            self._pass_on(old, new, new_oe, new_ve)
             return False
-        repairs.append(Repair(old, said, old_oe, KEPT, KEPT, os))
-        self._said.view[old] = UNSAID
+        repairs.append(Repair(old, said, old_oe, longer, KEPT, KEPT, os))
+        self._unsay(np.array([old]))
         return not new_frozen
 
     def _recall(self, added: Rows, at: Thresholds, cedr_time: Time) -> tuple[Rows, Rows]:
@@ -327,7 +350,7 @@ class Voice:
         rows = np.array(list(self._ghosts.values()), dtype=np.int64)
         columns = (events_of(self._relation, rows), self._said_oe.view[rows].tolist(), self._said.view[rows].tolist())
         for name, event, oe, said in zip(self._ghosts, *columns, strict=True):
-            yield name, Ghost(replace(event, occurrence_end=oe), said)
+            yield name, Ghost(replace(event, occurrence_end=oe, valid_end=self.said_ve(self._ghosts[name])), said)
         yield from self.ghosts.items()
 
     def _new_ends(self, old_oe: Time, new: int | None, at: Thresholds) -> tuple[Time, Time]:
@@ -340,13 +363,27 @@ class Voice:
             oe = FOREVER
         return oe, int(table.ve.view[new])
 
-    def _pass_on(self, old: int, new: int, oe: Time) -> None:
+    def _pass_on(self, old: int, new: int, oe: Time, ve: Time) -> None:
         """The new row stands for what was said with the old one, under its K."""
         self._said.view[new], self._said_oe.view[new] = self._said.view[old], oe
         if self.logged:
             self._touched.append(np.array([old, new]))
         if old != new:
-            self._said.view[old] = UNSAID
+            self._unsay(np.array([old]))
+        if ve > int(self._relation.table.ve.view[new]):
+            self._end_later(new, ve)
+
+    def _end_later(self, row: int, said: Time) -> None:
+        """A row ends earlier than was said; that is told when its end is due.  Reading: R33."""
+        table = self._relation.table
+        self._said_ve[row] = said
+        self._ends.add(np.maximum(table.os.view[[row]], table.ve.view[[row]]), np.array([row]), 0)
+
+    def _unsay(self, rows: Rows) -> None:
+        self._said.view[rows] = UNSAID
+        if self._said_ve:
+            for row in rows.tolist():
+                self._said_ve.pop(row, None)
 
     def _alike(self, old: int, new: int) -> bool:
         """Whether two rows look the same but for their ends."""
@@ -367,13 +404,18 @@ class Voice:
         rows = self._ends.take(at.due)
         for row in dict.fromkeys(rows.tolist()):
             said, old, new = int(self._said.view[row]), int(self._said_oe.view[row]), int(table.oe.view[row])
-            if said == UNSAID or not self._meant.view[row] or old == new:
+            new = new if new <= at.due else old
+            os, ve, longer = int(table.os.view[row]), int(table.ve.view[row]), self._said_ve.get(row, KEPT)
+            shortened = longer != KEPT and max(os, ve) <= at.due
+            if said == UNSAID or not self._meant.view[row] or (old == new and not shortened):
                 continue
-            ve = int(table.ve.view[row])
-            if min(old, ve) < at.frozen and min(new, ve) < at.frozen:
+            if min(old, self.said_ve(row)) < at.frozen and min(new, ve) < at.frozen:
                 continue
+            ends = (new if new != old else KEPT, ve if shortened else KEPT)
             self._said_oe.view[row] = new
-            yield Repair(row, said, old, new, KEPT, sync_after(int(table.os.view[row]), new, KEPT))
+            if shortened:
+                del self._said_ve[row]
+            yield Repair(row, said, old, longer, *ends, sync_after(os, *ends))
 
     # -- order --------------------------------------------------------------------------------------------------------
 
@@ -388,4 +430,4 @@ class Voice:
         open_ = np.broadcast_to(np.int64(FOREVER), (n,))
         ends = open_ if table.oe.implicit else self._said_oe.view[together(fresh)].copy()
         inserts, said = np.broadcast_to(np.True_, (n,)), np.broadcast_to(np.int64(cedr_time), (n,))
-        return Spoken(inserts, fresh, said, ends, kept, kept, starts)
+        return Spoken(inserts, fresh, said, ends, kept, kept, kept, starts)

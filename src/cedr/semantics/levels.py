@@ -166,7 +166,7 @@ class Reference:
         meant = {_name(row): row for row in self._due(self._rows(self._admitted).table(self.plan), thresholds)}
         changes: list[Change] = []
         for name, said in list(self._said.items()):
-            changes.extend(self._repair(name, said, meant.get(name), thresholds.frozen, cedr_time))
+            changes.extend(self._repair(name, said, meant.get(name), thresholds, cedr_time))
         for name, row in meant.items():
             if name not in self._said and not _frozen(row, thresholds.frozen):
                 changes.append(self._say(row, cedr_time))
@@ -188,9 +188,13 @@ class Reference:
             row = replace(row, valid_end=FOREVER)
         return row
 
-    def _repair(self, name: RowName, said: Said, meant: Event | None, line: Time, cedr_time: Time) -> Iterable[Change]:
-        """What must be said about a row that was said before.  Readings: R3, R34."""
-        old = said.event
+    def _repair(
+        self, name: RowName, said: Said, meant: Event | None, thresholds: Thresholds, cedr_time: Time
+    ) -> Iterable[Change]:
+        """What must be said about a row that was said before.  Readings: R3, R33 (also a shortening is due), R34."""
+        old, line = said.event, thresholds.frozen
+        if meant is not None and _ends_later_than(thresholds.due, meant, old):
+            meant = replace(meant, valid_end=old.valid_end)
         if (meant is not None and _same(meant, old)) or (
             _frozen(old, line) and (meant is None or _frozen(meant, line))
         ):
@@ -226,6 +230,12 @@ def _name(row: Event) -> RowName:
 def _frozen(row: Event, line: Time) -> bool:
     """Reading: R34: not touched any more."""
     return row.valid_end < line or row.occurrence_end < line
+
+
+def _ends_later_than(due: Time, new: Event, old: Event) -> bool:
+    """Whether a row is only shortened, to a Ve that is not due."""
+    shorter = old.valid_start < new.valid_end < old.valid_end and max(new.occurrence_start, new.valid_end) > due
+    return shorter and visible(replace(new, valid_end=old.valid_end)) == visible(old)
 
 
 def _shortens(new: Event, old: Event) -> bool:
