@@ -26,11 +26,11 @@ def message(line: str) -> Message:
     return insert(event(" ".join(p for p in line.split() if not p.startswith("K="))), key)
 
 
-def engine(query: str, level: ConsistencyLevel) -> Reference:
-    """The engine of the last query of a text; all undeclared types may be revised."""
-    program = compile_text(query, Catalog(open=True))
-    catalog = Catalog({t.name: replace(t, revisable=FOREVER) for t in _types(program.queries)}, open=True)
-    return Reference(list(program.queries.values())[-1].plan, level, catalog)
+def engine(query: str, level: ConsistencyLevel, revisable: int = FOREVER) -> Reference:
+    """The engine of the last query of a text; its types may be revised."""
+    types = _types(compile_text(query, Catalog(open=True)).queries)
+    catalog = Catalog({t.name: replace(t, revisable=revisable) for t in types}, open=True)
+    return Reference(list(compile_text(query, catalog).queries.values())[-1].plan, level, catalog)
 
 
 def _types(queries: dict[str, CompiledQuery]) -> list[EventType]:
@@ -56,9 +56,9 @@ def _end(time: int) -> str:
     return "∞" if time == FOREVER else str(time)
 
 
-def transcript(query: str, level: ConsistencyLevel, text: str) -> list[str]:
+def transcript(query: str, level: ConsistencyLevel, text: str, revisable: int = FOREVER) -> list[str]:
     """What is said at each step, one message a step."""
-    running = engine(query, level)
+    running = engine(query, level, revisable)
     return steps(running, text)
 
 

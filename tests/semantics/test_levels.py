@@ -141,6 +141,18 @@ def test_guarantees_of_alter_lifetime() -> None:
     assert transcript("EVENT Q FROM A AS a WINDOW LIFETIME a.v, 5", STRONG, "A a 8 v=2\nguarantee 9")[-1] == ""
 
 
+def test_guarantees_of_alter_lifetime_over_what_is_not_revised() -> None:
+    """R36: then they may be later than g, unless a shortening of Ve can reach back to it."""
+    assert transcript("EVENT Q FROM C AS c WINDOW TUMBLING 3", STRONG, "guarantee 2", 0) == ["!5"]
+    assert transcript("EVENT Q FROM C AS c WINDOW HOPPING 6 EVERY 3", STRONG, "guarantee 2", 0) == ["!5"]
+    assert transcript("EVENT Q FROM C WINDOW LIFETIME Vs + 10, 5", STRONG, "C a 1\nguarantee 2", 0) == [
+        "",
+        "+a [11,16) !12",
+    ]
+    halved = "EVENT Q FROM C WINDOW LIFETIME Vs + 10, (Ve - Vs) DIV 2"
+    assert transcript(halved, STRONG, "C a 1..9\nguarantee 6", 0)[-1] == "!6"
+
+
 def test_guarantees_of_last_in_all_and_of_starts_that_grow() -> None:
     """R36: a LAST of ALL may still be replaced; a start that grows with Vs has a smallest."""
     query = "EVENT Q WHEN ALL(LAST A, B, 10)"

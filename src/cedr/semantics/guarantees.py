@@ -25,6 +25,7 @@ from cedr.model.event import Event, primitive
 from cedr.model.modes import Selection
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan import logical
+from cedr.plan.bounds import revisable
 from cedr.plan.logical import Node
 from cedr.plan.memory import Memory, behind
 from cedr.plan.reads import expressions_of
@@ -140,14 +141,26 @@ def _altered(node: logical.AlterLifetime, guarantee: Time) -> Time:
     """AlterLifetime: the smallest start that an event with Vs > g can get, minus 1; none if it depends on payload.
 
     Only starts that grow with Vs and Ve have such a smallest one: sums, differences from, products and quotients with
-    constants.  What the input revises, it revises after g; so never more than g.
+    constants.  At most g where the input is revisable, or where a lifetime reads Ve: what a revision or a shortening
+    after g changes may begin right after g.
     """
     if guarantee in (BEGINNING, FOREVER) or not _grows(node.start):
         return BEGINNING if guarantee != FOREVER else guarantee
     earliest = primitive("", "", guarantee + 1, guarantee + 1)
     names = {part.variable for part in walk(node.start) if isinstance(part, Header)}
     start = value(node.start, dict.fromkeys(names, earliest))
-    return min(guarantee, start - 1) if isinstance(start, int) else BEGINNING
+    if not isinstance(start, int):
+        return BEGINNING
+    return min(guarantee, start - 1) if _may_end_earlier(node) else plus(start, -1)
+
+
+def _may_end_earlier(node: logical.AlterLifetime) -> bool:
+    reads_end = any(
+        isinstance(part, Header) and part.field is HeaderField.VE
+        for expression in (node.start, node.duration)
+        for part in walk(expression)
+    )
+    return reads_end or revisable(node.input) > 0
 
 
 def _grows(expression: Expression) -> bool:
