@@ -70,9 +70,6 @@ class Dataflow:
         memory = Memory(plan)
         for stage in self.stages:
             stage.reach = memory.reach(stage.node)
-            decides = isinstance(stage.operator, PatternOperator) and stage.operator.waits is None
-            at_once = decides or isinstance(stage.operator, Select | RowByRow | None)
-            stage.prompt = at_once and not any(stage.open_ends) and all(part.prompt for part in stage.inputs)
 
     @property
     def relation(self) -> Relation:

@@ -27,15 +27,13 @@ class Stage:
     settled: Time = BEGINNING
     line: Time = BEGINNING
     guarantee: Time = BEGINNING
-    prompt: bool = False
-    """Whether nothing here or below is ever undecided: the guarantee that leaves is g."""
     reach: int = FOREVER
     """How far behind m a row may lie and still bear on what is not frozen.  Reading: R34."""
 
     @property
     def known(self) -> Time:
-        """Up to where the inputs guarantee, where that may be less than g; otherwise FOREVER."""
-        return FOREVER if all(part.prompt for part in self.inputs) else min(part.guarantee for part in self.inputs)
+        """Up to where the inputs guarantee: what is undecided by that holds guarantees back, whoever needs it."""
+        return min(part.guarantee for part in self.inputs)
 
     def line_behind(self, frozen: Time) -> Time:
         """The last Vs of which no row matters; ``frozen`` is m."""
