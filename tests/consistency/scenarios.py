@@ -75,13 +75,20 @@ def revised(revisable: int) -> st.SearchStrategy[Arrival]:
 
 
 @st.composite
-def promising_too_much(draw: st.DrawFn) -> Arrival:
-    """Messages by detours with guarantees anywhere, true or not.  Reading: R39.
+def coming_again(draw: st.DrawFn) -> Arrival:
+    """By detours, and then some of it again, when much of it is forgotten.  Readings: R37, R41."""
+    arrival = draw(by_detours(plain(5)))
+    sent = [message for batch in arrival.batches for message in batch if not isinstance(message, Guarantee)]
+    again = draw(st.lists(st.sampled_from(sent), max_size=4)) if sent else []
+    return Arrival(arrival.catalog, [*arrival.batches, *([message] for message in again)])
 
-    Under keys of their own: by a default key an event that never came is taken for one that is forgotten.
-    """
-    found = draw(plain().flatmap(some.retraction_paths).flatmap(some.arrival_orders))
-    batches = [[replace(m, lineage_key=f"own {m.lineage_key}") for m in batch] for batch in found]
+
+@st.composite
+def promising_too_much(draw: st.DrawFn) -> Arrival:
+    """Messages by detours with guarantees anywhere, true or not, under their default keys or others.  Reading: R39."""
+    batches = draw(plain().flatmap(some.retraction_paths).flatmap(some.arrival_orders))
+    if draw(st.booleans()):
+        batches = [[replace(m, lineage_key=f"own {m.lineage_key}") for m in batch] for batch in batches]
     times = st.one_of(st.none(), st.none(), st.integers(0, 7))
     return Arrival(PLAIN, [[m for x in batch for m in _with(x, draw(times))] for batch in batches])
 
@@ -124,6 +131,7 @@ ARRIVALS = st.one_of(
     revised(3),
     by_providers(),
     promising_too_much(),
+    coming_again(),
 )
 """Everything that can come in."""
 

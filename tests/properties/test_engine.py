@@ -22,6 +22,7 @@ from tests.consistency.scenarios import (
     Scenario,
     by_detours,
     by_providers,
+    coming_again,
     in_any_order,
     plain,
     promising_too_much,
@@ -63,6 +64,7 @@ ARRIVALS = {
     "revised for a while": revised(2),
     "several providers": by_providers(),
     "broken guarantees": promising_too_much(),
+    "coming again": coming_again(),
 }
 
 
@@ -88,6 +90,8 @@ MODES = (
     "SEQUENCE(FIRST A AS x CONSUME, B AS y CONSUME, 5)",
     "SEQUENCE(A AS x CONSUME, FIRST B AS y, 4)",
     "SEQUENCE(A AS x, LAST B AS y, 3)",
+    "SEQUENCE(FIRST A AS x, LAST B AS y, 4)",
+    "SEQUENCE(FIRST A AS x, LAST A AS y, LAST B AS z, 4)",
     "SEQUENCE(LAST A AS x, A AS y, B AS z CONSUME, 5)",
     "SEQUENCE(A AS x, B AS y, 4) DISJOINT",
     "SEQUENCE(A AS x, A AS y, 3) DISJOINT",
@@ -109,7 +113,9 @@ MODES = (
     "UNLESS(SEQUENCE(A AS x, LAST B AS y, 3), A AS z, 3)",
     "UNLESS(UNLESS(A AS x, B AS y, 2), A AS z, 3)",
     "UNLESS(A AS x, UNLESS(B AS y, A AS z, 2), 4)",
+    "ANY(UNLESS(A AS x, B AS y, 3), B AS z)",
     "NOT(B AS z, SEQUENCE(A AS x, A AS y, 4))",
+    "NOT(UNLESS(B AS z, A AS u, 3), SEQUENCE(A AS x, B AS y, 1))",
     "NOT(UNLESS(B AS z, B AS u, 2), SEQUENCE(LAST A AS x, A AS y, 4)) DISJOINT",
     "CANCEL-WHEN(SEQUENCE(A AS x, A AS y, 4), B AS z)",
     "CANCEL-WHEN(SEQUENCE(A AS x, A AS y, 4), SEQUENCE(B AS z, B AS u, 3) FROM ROOT)",

@@ -97,6 +97,8 @@ class _Pattern:
     names: Sequence[str]
     sc_modes: bool
     revisable: bool
+    keyed: int = 4
+    """One of so many patterns has a CorrelationKey on k."""
     left: int = WIDEST
     variables: int = 0
     where: list[Conjunct] = field(default_factory=list)
@@ -168,12 +170,14 @@ class _Pattern:
         """The parameters with SC modes; LAST by the future neither with CONSUME nor unbounded (R25, R26)."""
         if not self.sc_modes or self.chance(2):
             return tuple(drawn)
-        consuming = self.chance(2)
+        consuming, choosing = self.chance(2), self.chance(3)
         result = []
         for number, parameter in enumerate(drawn):
             allowed = [None, Selection.EACH, Selection.FIRST]
             if number < ahead_from or (bounded and not consuming):
                 allowed.append(Selection.LAST)
+            if choosing:  # FIRST beside LAST, wherever that may be
+                allowed = [mode for mode in allowed if mode in (Selection.FIRST, Selection.LAST)]
             consumption = self.draw(st.sampled_from((None, Consumption.REUSE, *[Consumption.CONSUME] * 2 * consuming)))
             selection = self.draw(st.sampled_from(allowed))
             result.append(Parameter(parameter.expression, parameter.variable, selection, consumption))
@@ -224,8 +228,8 @@ class _Pattern:
     def keys(self) -> list[Conjunct]:
         """CorrelationKey and [a EQUAL v].  Reading: R22."""
         found: list[Conjunct] = []
-        if self.chance(4):
-            found.append(syntax.CorrelationKey("k", self.draw(st.sampled_from(KeyMode))))
+        if self.chance(self.keyed):
+            found.append(syntax.CorrelationKey("k", self.draw(st.sampled_from((KeyMode.EQUAL, *KeyMode)))))
         if self.chance(8):
             found.append(syntax.AttributeEquals("k", integer(1)))
         if self.chance(8):
@@ -257,6 +261,7 @@ def pattern_bodies(
     sc_modes: bool = True,
     revisable: bool = False,
     named: bool = False,
+    keyed: int = 4,
     family: str | None = None,
 ) -> PatternBody:
     """``WHEN … [VALID …] [WHERE …] [OUTPUT …]``.
@@ -264,7 +269,7 @@ def pattern_bodies(
     With ``named`` the output has k, v and s, so that other patterns can use it by name (R32).  Without ``sc_modes``
     there is neither selection, consumption nor DISJOINT.  With ``family`` the topmost operator is one of ``FAMILIES``.
     """
-    pattern = _Pattern(draw, names, sc_modes, revisable)
+    pattern = _Pattern(draw, names, sc_modes, revisable, keyed)
     if family is None and pattern.chance(8):
         top, seen = pattern.operand(0)
     else:

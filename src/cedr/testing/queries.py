@@ -84,11 +84,11 @@ def compositions(
     names = _names(catalog)
     statements: list[Statement] = []
     for number in range(draw(st.integers(1, 2))):
-        patterns_ = pattern_bodies(names, depth=2, sc_modes=sc_modes, named=True)
+        patterns_ = pattern_bodies(names, depth=2, sc_modes=sc_modes, named=True, keyed=3)
         body = draw(st.one_of(patterns_, relation_bodies(names, depth=1, named=True)) if algebra else patterns_)
         statements.append(Query(f"N{number}", body))
         names = (f"N{number}", *names[:2])
-    final = pattern_bodies(names, depth=2, sc_modes=sc_modes)
+    final = pattern_bodies(names, depth=2, sc_modes=sc_modes, keyed=2)
     last = draw(st.one_of(final, relation_bodies(names)) if algebra else final)
     return _file(last, draw(_slices(sliced=sliced)), statements)
 
