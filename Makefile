@@ -28,6 +28,8 @@ unexport PYTHONDONTWRITEBYTECODE
 CODE := src tests tools $(wildcard benchmarks)
 FAST := not slow and not spark and not browser
 PYTEST := $(BIN)/python -m pytest
+# All kernels as machine code that looks at the bounds of its arrays; such code is kept by itself.
+CHECKED := NUMBA_BOUNDSCHECK=1 CEDR_PATIENCE=0 NUMBA_CACHE_DIR="$(CURDIR)/$(VENV)/bounds-checked"
 # The folders whose branch coverage is held above a threshold: the ones that say what a query means.
 COVERED := model expression language plan semantics
 COVERAGE_LEAST := 95
@@ -76,14 +78,14 @@ unit: $(READY) ## the fast tests: no JVM, few examples for each property
 props: $(READY) ## the properties alone, with very many examples
 	@HYPOTHESIS_PROFILE=deep $(PYTEST) -q -n auto tests/properties $(ARGS)
 
-thorough: $(READY) ## the properties with many examples, the same ones each time
-	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -q -n auto -m "$(FAST)" tests/properties tests/plan $(ARGS)
+thorough: $(READY) ## the properties with many examples, the same ones each time, and with bounds checked
+	@$(CHECKED) HYPOTHESIS_PROFILE=thorough $(PYTEST) -q -n auto -m "$(FAST)" tests/properties tests/plan $(ARGS)
 
 exhaustive: $(READY) ## all small histories in all orders, operator by operator (ARGS='--slice 1/50' for a part)
 	@$(BIN)/python -m tests.exhaustive $(ARGS)
 
 coverage: $(READY) ## all tests but Spark and browser; each core folder has its branch coverage checked
-	@HYPOTHESIS_PROFILE=check $(PYTEST) -q -n auto -m "not spark and not browser" --cov --cov-report= $(ARGS)
+	@HYPOTHESIS_PROFILE=quick $(PYTEST) -q -n auto -m "not spark and not browser" --cov --cov-report= $(ARGS)
 	@for folder in $(COVERED); do \
 		report="$$($(BIN)/coverage report --include="src/cedr/$$folder/*" --fail-under=$(COVERAGE_LEAST))" || \
 			{ echo "$$report"; echo "coverage: cedr.$$folder is below $(COVERAGE_LEAST) %"; exit 1; }; \

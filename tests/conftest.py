@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, Phase, settings
 # A loaded machine is not a defect of the code: no profile has a deadline.
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile(  # before each commit; what CI runs draws more
-    "quick", max_examples=8, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "quick", max_examples=10, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile(
     "check", max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

@@ -97,8 +97,8 @@ class Arrivals:
 
     @property
     def ignored(self) -> int:
-        """How many retractions came too late to matter: their events are forgotten.  Reading: R34."""
-        return self.ledger.ignored
+        """How many retractions came too late to matter: their events are forgotten.  Readings: R34, R37."""
+        return self.ledger.ignored + self.ledger.counts.unknown
 
     @property
     def late(self) -> int:

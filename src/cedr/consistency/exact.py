@@ -275,7 +275,7 @@ class Exact:
             if self._unread(waiting.message):
                 return
             if start_in(waiting.message.lineage_key) <= self._ledger.providers.guarantee:
-                self._ledger.ignored += 1
+                self._ledger.counts.unknown += 1
                 return
             waiting.late = self._late(waiting)
             self.begin_waiting(waiting)

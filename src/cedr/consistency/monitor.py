@@ -166,7 +166,8 @@ class Monitor:
     def said(self) -> list[Event]:
         """The rows said and not taken back, as far as they are not forgotten."""
         rows = self.voice.rows()
-        ends = zip(self.voice.said_oe(rows).tolist(), map(self.voice.said_ve, rows.tolist()), strict=True)
+        said = self.voice.ends
+        ends = zip(said.said_oe.view[rows].tolist(), said.said_ves(rows).tolist(), strict=True)
         events = events_of(self.dataflow.relation, rows)
         return [replace(event, occurrence_end=oe, valid_end=ve) for event, (oe, ve) in zip(events, ends, strict=True)]
 

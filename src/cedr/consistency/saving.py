@@ -88,7 +88,7 @@ class Saving:
             "high": ledger.high,
             "guarantee": ledger.providers.guarantee,
             "providers": [[name, ledger.providers.of(name)] for name in ledger.names if name is not None],
-            "counts": [counts.received, counts.duplicates, counts.regressing_guarantees],
+            "counts": [counts.received, counts.duplicates, counts.regressing_guarantees, counts.unknown],
             "late": [ledger.lateness.count, ledger.letters.behind],
             "serials": ledger.serials,
             "ignored": ledger.ignored,
@@ -139,7 +139,8 @@ class Saving:
         ledger.set_providers(dict(written["providers"]), written["guarantee"])
         ledger.ignored, ledger.unread_keys = written["ignored"], written["unread_keys"]
         counts = ledger.counts
-        counts.received, counts.duplicates, counts.regressing_guarantees = written["counts"]
+        counts.received, counts.duplicates, counts.regressing_guarantees, *unknown = written["counts"]
+        counts.unknown = sum(unknown)  # older states do not have it
         ledger.lateness.count, ledger.letters.behind = written["late"]
         for position, guarantee, encoded, late in written["waiting"]:
             message = decode_message(encoded)

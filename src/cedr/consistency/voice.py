@@ -16,6 +16,7 @@ from cedr.consistency.changes import KEPT, NOTHING, Spoken, in_order_of_sync
 from cedr.consistency.ghosts import Ghost, Name
 from cedr.consistency.repairs import Repair, Thresholds, all_retractions, among, distinct, sync_after
 from cedr.consistency.row_queue import RowQueue
+from cedr.consistency.said_ends import SaidEnds
 from cedr.model.stream import Change
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.growable import Growable
@@ -40,12 +41,9 @@ class Voice:
     def __init__(self, relation: Relation) -> None:
         self._relation = relation
         self._said = Growable(np.int64)
-        self._said_oe = Growable(np.int64)
-        self._said_ve: dict[int, Time] = {}
-        """Ve as said, of rows that end earlier by now: the shortening is not due.  Reading: R33."""
+        self.ends = SaidEnds(relation)
         self._meant = Growable(np.bool_)
         self._waiting = RowQueue()
-        self._ends = RowQueue()
         self._touched: list[Rows] = [np.empty(0, dtype=np.int64)]
         self.frozen = 0
         """Rows not said, or not taken back, because they lie before m."""
@@ -59,15 +57,6 @@ class Voice:
     def rows(self) -> Rows:
         """The rows said and not taken back."""
         return np.flatnonzero(self._said.view != UNSAID)
-
-    def said_oe(self, rows: Rows) -> Rows:
-        """Their Oe as said."""
-        found: Rows = self._said_oe.view[rows]
-        return found
-
-    def said_ve(self, row: int) -> Time:
-        """The Ve of a row as said."""
-        return self._said_ve.get(row, int(self._relation.table.ve.view[row]))
 
     def said_at(self, rows: Rows) -> Rows:
         """When they were said."""
@@ -86,7 +75,7 @@ class Voice:
             settled, again = np.concatenate([settled, met]), np.concatenate([again, back])
         fresh = self._fresh(delta, settled, at, cedr_time)
         if len(again):
-            self._said_oe.view[again] = self._due_ends(again, at)
+            self.ends.said_oe.view[again] = self.ends.due(again, at.due)
             fresh = np.concatenate([again, fresh])
         repairs.extend(self._closings(at))
         retractions = all_retractions(taken_back, repairs)
@@ -100,7 +89,7 @@ class Voice:
         added = together(delta.added)
         all_new = isinstance(added, slice) and (added.start, added.stop) == (before, now)
         self._said.fill(now - before, UNSAID)
-        self._said_oe.fill(now - before, FOREVER)
+        self.ends.said_oe.fill(now - before, FOREVER)
         self._meant.fill(now - before, value=all_new)
         self._meant.view[delta.removed] = False
         if not all_new:
@@ -122,22 +111,16 @@ class Voice:
 
     def _open(self, rows: Rows, line: Time) -> Rows:
         later = (self._relation.table.vs.view[rows] > line) | (self._said.view[rows] == UNSAID)
-        if len(self._ends):
-            later |= np.isin(rows, self._ends.waiting())
+        if len(self.ends):
+            later |= np.isin(rows, self.ends.waiting())
         found: Rows = rows[later]
         return found
 
     def entries(self, rows: Rows) -> tuple[NDArray[np.generic], ...]:
         """Names, when they were said, and Oe as said."""
         high, low = self._relation.digests(rows)
-        starts, said, ends = self._relation.table.os.view[rows], self._said.view[rows], self._said_oe.view[rows]
-        return high, low, starts, said, ends, self._longer(rows)
-
-    def _longer(self, rows: Rows) -> Rows:
-        """Ve as said where it is not that of the row; KEPT elsewhere."""
-        if not self._said_ve:
-            return np.broadcast_to(np.int64(KEPT), rows.shape)
-        return np.array([self._said_ve.get(row, KEPT) for row in rows.tolist()], dtype=np.int64)
+        starts, said, ends = self._relation.table.os.view[rows], self._said.view[rows], self.ends.said_oe.view[rows]
+        return high, low, starts, said, ends, self.ends.longer(rows)
 
     def resume(self, rows: Rows, said: Mapping[Name, tuple[Time, Time, Time]], due: Time, cedr_time: Time) -> None:
         """Begin with rows of which some were said before."""
@@ -148,12 +131,12 @@ class Voice:
             if name in self.ghosts:
                 continue
             if name in said:
-                self._said.view[row], self._said_oe.view[row], ve = said[name]
+                self._said.view[row], self.ends.said_oe.view[row], ve = said[name]
                 end = int(table.oe.view[row])
                 if end != said[name][1]:
-                    self._ends.add(np.array([end]), np.array([row]), cedr_time)
+                    self.ends.close_later(row, end)
                 if ve > int(table.ve.view[row]):
-                    self._end_later(row, ve)
+                    self.ends.shorten_later(row, ve)
             elif table.os.view[row] > due:
                 waiting.append(row)
         late = np.array(waiting, dtype=np.int64)
@@ -163,17 +146,17 @@ class Voice:
     @property
     def idle(self) -> bool:
         """Whether no row is held for saying, and nobody has yet to be told what was said."""
-        return not (len(self._waiting) or len(self._ends) or self._ghosts or any(map(len, self._touched)))
+        return not (len(self._waiting) or len(self.ends) or self._ghosts or any(map(len, self._touched)))
 
     def clear(self) -> None:
         """The table of the rows was cleared."""
-        for column in (self._said, self._said_oe, self._meant):
+        for column in (self._said, self.ends.said_oe, self._meant):
             column.truncate(0)
 
     def held(self) -> Rows:
         """The rows that wait to be said, or of which an end does, or that are frozen."""
         ghosts = np.array(list(self._ghosts.values()), dtype=np.int64)
-        return np.concatenate([self._waiting.waiting(), self._ends.waiting(), ghosts])
+        return np.concatenate([self._waiting.waiting(), self.ends.waiting(), ghosts])
 
     def before_waiting(self) -> Time:
         """The instant before the smallest Vs of a row that waits to be said; FOREVER: none does."""
@@ -190,12 +173,11 @@ class Voice:
     def renumber(self, new: Rows) -> None:
         """The rows got other numbers."""
         kept = np.flatnonzero(new >= 0)
-        for column in (self._said, self._said_oe, self._meant):
+        for column in (self._said, self.ends.said_oe, self._meant):
             column.keep(kept[kept < len(column)])
         self._touched = [moved[moved >= 0] for moved in (new[rows] for rows in self._touched)]
         self._waiting.renumber(new)
-        self._ends.renumber(new)
-        self._said_ve = {int(new[row]): ve for row, ve in self._said_ve.items()}
+        self.ends.renumber(new)
         self._ghosts = {name: int(new[row]) for name, row in self._ghosts.items()}
 
     # -- new rows -----------------------------------------------------------------------------------------------------
@@ -215,25 +197,14 @@ class Voice:
             # each once: a row that came, went and came again waits twice
             waited = each_once(len(table), [waited])
         due = np.concatenate([waited, new]) if len(waited) else new
-        ends = self._due_ends(due, at)
+        ends = self.ends.due(due, at.due)
         if at.frozen > BEGINNING:
             alive = (table.ve.view[due] >= at.frozen) & (ends >= at.frozen)
             self.frozen += len(due) - int(alive.sum())
             due, ends = due[alive], ends[alive]
         if not table.oe.implicit:
-            self._said_oe.view[together(due)] = ends
+            self.ends.said_oe.view[together(due)] = ends
         return due
-
-    def _due_ends(self, rows: Rows, at: Thresholds) -> Rows:
-        """Oe of rows as far as it is due; what is not is said later."""
-        if self._relation.table.oe.implicit:
-            return np.broadcast_to(np.int64(FOREVER), rows.shape)
-        ends = self._relation.table.oe.view[together(rows)]
-        later = (ends > at.due) & (ends < FOREVER)
-        if later.any():
-            self._ends.add(ends[later], rows[later], 0)
-            ends = np.where(later, FOREVER, ends)
-        return ends
 
     # -- repairs ------------------------------------------------------------------------------------------------------
 
@@ -272,14 +243,12 @@ class Voice:
         matched, added = self._matched(gone, delta.added)
         alone = ~matched
         if at.frozen > BEGINNING:
-            longer = self._longer(gone)
-            valid_ends = np.where(longer == KEPT, table.ve.view[gone], longer)
-            alone &= np.minimum(self._said_oe.view[gone], valid_ends) >= at.frozen
+            alone &= np.minimum(self.ends.said_oe.view[gone], self.ends.said_ves(gone)) >= at.frozen
         rows = gone[alone]
-        starts, said, ends = (column.view[rows] for column in (table.os, self._said, self._said_oe))
+        starts, said, ends = (column.view[rows] for column in (table.os, self._said, self.ends.said_oe))
         kept = np.full(len(rows), KEPT)
         taken_back = Spoken(
-            np.zeros(len(rows), dtype=np.bool_), rows, said, ends, self._longer(rows), kept, kept, starts
+            np.zeros(len(rows), dtype=np.bool_), rows, said, ends, self.ends.longer(rows), kept, kept, starts
         )
         self._unsay(rows)
         return taken_back, gone[~alone], added
@@ -298,11 +267,11 @@ class Voice:
     def _repair(self, name: Name, old: int, new: int | None, at: Thresholds, repairs: list[Repair]) -> bool:
         """Reading: R34, R3.  Whether the new row is to be said in place of the old one."""
         table = self._relation.table
-        old_oe, old_ve = int(self._said_oe.view[old]), self.said_ve(old)
+        old_oe, old_ve = int(self.ends.said_oe.view[old]), self.ends.said_ve(old)
         new_oe, new_ve = self._new_ends(old_oe, new, at)
         alike = new is not None and self._alike(old, new)
         os, vs, said = int(table.os.view[old]), int(table.vs.view[old]), int(self._said.view[old])
-        longer = KEPT if old not in self._said_ve else old_ve
+        longer = int(self.ends.longer(np.array([old]))[0])
         if alike and vs < new_ve < old_ve and max(os, new_ve) > at.due:
             new_ve = old_ve
         if alike and new is not None and (old_oe, old_ve) == (new_oe, new_ve):
@@ -338,7 +307,7 @@ class Voice:
             del self.ghosts[name]
             if ghost.alike(event) and ghost.outlasts(oe, ve):
                 self.recalled.extend([] if same else [ghost.shortened(oe, ve, cedr_time)])
-                self._said.view[row], self._said_oe.view[row] = ghost.said, oe
+                self._said.view[row], self.ends.said_oe.view[row] = ghost.said, oe
                 self._touched.append(np.array([row]))
             else:
                 self.recalled.append(ghost.taken_back(cedr_time))
@@ -348,9 +317,13 @@ class Voice:
     def all_ghosts(self) -> Iterable[tuple[Name, Ghost]]:
         """The rows that are frozen and meant no longer, as they were said."""
         rows = np.array(list(self._ghosts.values()), dtype=np.int64)
-        columns = (events_of(self._relation, rows), self._said_oe.view[rows].tolist(), self._said.view[rows].tolist())
+        columns = (
+            events_of(self._relation, rows),
+            self.ends.said_oe.view[rows].tolist(),
+            self._said.view[rows].tolist(),
+        )
         for name, event, oe, said in zip(self._ghosts, *columns, strict=True):
-            yield name, Ghost(replace(event, occurrence_end=oe, valid_end=self.said_ve(self._ghosts[name])), said)
+            yield name, Ghost(replace(event, occurrence_end=oe, valid_end=self.ends.said_ve(self._ghosts[name])), said)
         yield from self.ghosts.items()
 
     def _new_ends(self, old_oe: Time, new: int | None, at: Thresholds) -> tuple[Time, Time]:
@@ -359,31 +332,23 @@ class Voice:
         table = self._relation.table
         oe = int(table.oe.view[new])
         if oe > at.due and oe != old_oe and oe < FOREVER:
-            self._ends.add(np.array([oe]), np.array([new]), 0)
+            self.ends.close_later(new, oe)
             oe = FOREVER
         return oe, int(table.ve.view[new])
 
     def _pass_on(self, old: int, new: int, oe: Time, ve: Time) -> None:
         """The new row stands for what was said with the old one, under its K."""
-        self._said.view[new], self._said_oe.view[new] = self._said.view[old], oe
+        self._said.view[new], self.ends.said_oe.view[new] = self._said.view[old], oe
         if self.logged:
             self._touched.append(np.array([old, new]))
         if old != new:
             self._unsay(np.array([old]))
         if ve > int(self._relation.table.ve.view[new]):
-            self._end_later(new, ve)
-
-    def _end_later(self, row: int, said: Time) -> None:
-        """A row ends earlier than was said; that is told when its end is due.  Reading: R33."""
-        table = self._relation.table
-        self._said_ve[row] = said
-        self._ends.add(np.maximum(table.os.view[[row]], table.ve.view[[row]]), np.array([row]), 0)
+            self.ends.shorten_later(new, ve)
 
     def _unsay(self, rows: Rows) -> None:
         self._said.view[rows] = UNSAID
-        if self._said_ve:
-            for row in rows.tolist():
-                self._said_ve.pop(row, None)
+        self.ends.unsaid(rows)
 
     def _alike(self, old: int, new: int) -> bool:
         """Whether two rows look the same but for their ends."""
@@ -401,21 +366,20 @@ class Voice:
     def _closings(self, at: Thresholds) -> Iterable[Repair]:
         """Ends that have become due.  Reading: R33: ends are due like rows."""
         table = self._relation.table
-        rows = self._ends.take(at.due)
-        for row in dict.fromkeys(rows.tolist()):
-            said, old, new = int(self._said.view[row]), int(self._said_oe.view[row]), int(table.oe.view[row])
+        for row in self.ends.take(at.due):
+            said, old, new = int(self._said.view[row]), int(self.ends.said_oe.view[row]), int(table.oe.view[row])
             new = new if new <= at.due else old
-            os, ve, longer = int(table.os.view[row]), int(table.ve.view[row]), self._said_ve.get(row, KEPT)
-            shortened = longer != KEPT and max(os, ve) <= at.due
+            os, ve, said_ve = int(table.os.view[row]), int(table.ve.view[row]), self.ends.said_ve(row)
+            shortened = ve < said_ve and max(os, ve) <= at.due
             if said == UNSAID or not self._meant.view[row] or (old == new and not shortened):
                 continue
-            if min(old, self.said_ve(row)) < at.frozen and min(new, ve) < at.frozen:
+            if min(old, said_ve) < at.frozen and min(new, ve) < at.frozen:
                 continue
             ends = (new if new != old else KEPT, ve if shortened else KEPT)
-            self._said_oe.view[row] = new
+            self.ends.said_oe.view[row] = new
             if shortened:
-                del self._said_ve[row]
-            yield Repair(row, said, old, longer, *ends, sync_after(os, *ends))
+                self.ends.shortened(row)
+            yield Repair(row, said, old, said_ve, *ends, sync_after(os, *ends))
 
     # -- order --------------------------------------------------------------------------------------------------------
 
@@ -428,6 +392,6 @@ class Voice:
             fresh, starts = fresh[order], starts[order]
         kept = np.broadcast_to(np.int64(KEPT), (n,))
         open_ = np.broadcast_to(np.int64(FOREVER), (n,))
-        ends = open_ if table.oe.implicit else self._said_oe.view[together(fresh)].copy()
+        ends = open_ if table.oe.implicit else self.ends.said_oe.view[together(fresh)].copy()
         inserts, said = np.broadcast_to(np.True_, (n,)), np.broadcast_to(np.int64(cedr_time), (n,))
         return Spoken(inserts, fresh, said, ends, kept, kept, kept, starts)
