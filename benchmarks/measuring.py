@@ -17,13 +17,13 @@ from rich.progress import Progress
 
 from benchmarks.expected import Tally
 from benchmarks.machines import Batch, Machines
-from cedr.consistency.changes import Changes
+from cedr.consistency.emission.changes import Changes
 from cedr.consistency.pipeline import Pipeline
 from cedr.model.level import ConsistencyLevel
 from cedr.model.stream import Guarantee
 from cedr.model.time import FOREVER
 from cedr.plan.compile import compile_text
-from cedr.runtime.jit import patience
+from cedr.runtime.kernels.jit import patience
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ SHOW = f"print(*sorted({{name.partition('.')[0] for name in sys.modules}} & set(
 SMALL = """
 import cedr
 from pathlib import Path
-from cedr.runtime.jit import KERNELS
+from cedr.runtime.kernels.jit import KERNELS
 for example, event in (
     ("machines", "CIDR07_Example"), ("machines", "SameByKey"), ("coupons", None), ("fire", None), ("mail", None)
 ):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cedr.consistency.source import PLAIN
+from cedr.consistency.admission.stream_rows import PLAIN
 from cedr.model.intake import DeadLetter
 from cedr.model.level import ConsistencyLevel
 from cedr.model.schema import Catalog

@@ -9,7 +9,7 @@ from itertools import groupby
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from cedr.consistency.arrivals import Arrivals
+from cedr.consistency.admission.door import Arrivals
 from cedr.consistency.batch import EventBatch
 from cedr.model.event import Event, Payload, primitive
 from cedr.model.intake import Intake

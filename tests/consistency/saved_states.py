@@ -10,8 +10,8 @@ from base64 import b64decode, b64encode
 from pathlib import Path
 
 from cedr.connect.outgoing import message_as_line
+from cedr.consistency.admission.saving import VERSION
 from cedr.consistency.pipeline import Pipeline
-from cedr.consistency.saving import VERSION
 from cedr.model.level import MIDDLE, STRONG, WEAK
 from cedr.model.stream import Message
 from cedr.model.time import FOREVER

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cedr.consistency.arrivals import Arrivals
+from cedr.consistency.admission.door import Arrivals
+from cedr.consistency.admission.saving import VERSION
 from cedr.consistency.batch import EventBatch
-from cedr.consistency.saving import VERSION
 from cedr.errors import StreamError
 from cedr.model.event import Payload, primitive
 from cedr.model.stream import Guarantee, Message, Retract, insert

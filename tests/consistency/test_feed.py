@@ -10,14 +10,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cedr.consistency.arrivals import Arrivals
-from cedr.consistency.feed import Feed
+from cedr.consistency.admission.admitted import Feed
+from cedr.consistency.admission.door import Arrivals
 from cedr.model.event import Event, primitive
 from cedr.model.intake import Intake, rows_of
 from cedr.model.schema import Catalog
 from cedr.model.stream import Guarantee, Insert, Message, Retract, insert
 from cedr.model.time import BEGINNING, FOREVER, Time
-from cedr.runtime.table import Delta, Rows
+from cedr.runtime.store.table import Delta, Rows
 from tests.consistency.messages import (
     CATALOG,
     HISTORIES,

@@ -7,7 +7,7 @@ from itertools import chain
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cedr.consistency.arrivals import Arrivals
+from cedr.consistency.admission.door import Arrivals
 from cedr.consistency.batch import EventBatch
 from cedr.evaluation.holding import Holding
 from cedr.model.event import primitive

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cedr.consistency.narrowing import narrowed, widened
+from cedr.consistency.admission.narrowing import narrowed, widened
 
 NEAR = st.integers(0, 70_000)
 ANY = st.integers(-(2**63), 2**63 - 1)

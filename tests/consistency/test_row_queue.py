@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cedr.consistency.row_queue import RowQueue
-from cedr.runtime.growable import Growable
+from cedr.runtime.values.growable import Growable
 
 
 @given(st.integers(0, 2**32), st.lists(st.integers(1, 3_000), min_size=1, max_size=6), st.data())

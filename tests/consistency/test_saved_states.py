@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from cedr.consistency.admission.saving import READABLE
 from cedr.consistency.pipeline import Pipeline
-from cedr.consistency.saving import READABLE
 from cedr.model.event import primitive
 from cedr.model.level import MIDDLE
 from cedr.model.stream import Guarantee, insert

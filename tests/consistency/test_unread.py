@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from cedr.consistency.changes import Changes
+from cedr.consistency.emission.changes import Changes
 from cedr.consistency.pipeline import Pipeline
 from cedr.model.level import MIDDLE, STRONG, WEAK
 from cedr.model.stream import Insert

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cedr.consistency import pipeline as module
+from cedr.consistency.emission.time_cuts import stretches
 from cedr.consistency.pipeline import Pipeline
-from cedr.consistency.stretches import stretches
 from cedr.model.event import primitive
 from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
 from cedr.model.stream import Guarantee, Message, insert

@@ -18,7 +18,7 @@ from cedr.model.stream import Guarantee
 from cedr.plan.compile import compile_text
 from cedr.plan.keys import partition_key
 from cedr.plan.rewrite import rewrite
-from cedr.runtime.grouping import key_of
+from cedr.runtime.operators.mechanism.grouping import key_of
 
 CARD = pa.struct(
     [

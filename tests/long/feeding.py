@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cedr.consistency.batch import EventBatch
-from cedr.consistency.changes import Changes
+from cedr.consistency.emission.changes import Changes
 from cedr.consistency.pipeline import Pipeline
 from cedr.model.level import ConsistencyLevel
 from cedr.model.stream import Guarantee, Message

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from cedr.runtime.arrow_arrays import arrow, arrow_texts, numpy_of, present_in
+from cedr.runtime.values.arrow_arrays import arrow, arrow_texts, numpy_of, present_in
 
 DTYPES = [np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint32, np.uint64, np.float32, np.float64]
 ONE_ROW = array_shapes(min_dims=1, max_dims=1, min_side=0, max_side=20)

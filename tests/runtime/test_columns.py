@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cedr.model.event import Payload, Value
-from cedr.runtime.columns import Column, Columns
-from cedr.runtime.growable import Growable
-from cedr.runtime.texts import Texts
+from cedr.runtime.store.columns import Column, Columns
+from cedr.runtime.values.growable import Growable
+from cedr.runtime.values.texts import Texts
 
 WORDS = st.text(st.characters(codec="utf-8"), max_size=20) | st.sampled_from(["", "x" * 15, "x" * 16, "é" * 40])
 SCALARS: list[st.SearchStrategy[Any]] = [

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cedr.runtime.events import EventIndex
+from cedr.runtime.ids.event_index import EventIndex
 
 # Few different words, many of which belong to the same place, also across the end of the smallest table.
 WORDS = st.sampled_from([0, 1, 1023, 1024, 2047, 2**40, 2**64 - 1, 2**63])

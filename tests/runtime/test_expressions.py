@@ -35,9 +35,9 @@ from cedr.expression.tree import (
 from cedr.model.event import Event, Payload, Value
 from cedr.model.schema import DataType
 from cedr.model.time import BEGINNING, FOREVER
-from cedr.runtime.expressions import Conjuncts, columns_of, compile_vector, to_arrow, to_values, truth
-from cedr.runtime.expressions_vector import of_values
-from cedr.runtime.vector import Vector
+from cedr.runtime.expressions.compile import Conjuncts, columns_of, compile_vector, to_arrow, to_values, truth
+from cedr.runtime.expressions.vector import of_values
+from cedr.runtime.values.vector import Vector
 from tests.expression.building import attribute, binary, call, header, lit, negated
 from tests.expression.strategies import expressions, literals, payloads, scalars, texts
 
@@ -265,7 +265,7 @@ def test_usual_forms_stay_in_columns(expression: Expression, monkeypatch: pytest
     frame = Rows([{"x": event(each, 5, FOREVER if n % 2 else 9)} for n, each in enumerate(values)])
     compiled = compile_expression(expression)
     expected = [compiled(each) for each in frame.instances]
-    monkeypatch.setattr("cedr.runtime.expressions_frame._rows", None)
+    monkeypatch.setattr("cedr.runtime.expressions.frame._rows", None)
     assert shown(to_values(compile_vector(expression)(frame))) == shown(expected)
 
 
@@ -275,7 +275,7 @@ def test_a_function_of_a_text_is_asked_once_for_each_text(monkeypatch: pytest.Mo
     assert agree(expression, frame).count(True) == 12
     assert set(agree(call("UPPER", attribute("c")), frame)) == {"AB", "B", None}
     assert set(agree(call("LENGTH", attribute("c")), frame)) == {2, 1, None}
-    monkeypatch.setattr("cedr.runtime.expressions_frame._FEW", 1000)
+    monkeypatch.setattr("cedr.runtime.expressions.frame._FEW", 1000)
     assert agree(expression, frame).count(True) == 12
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cedr.model.event import primitive
 from cedr.model.identity import digest, idgen, idgen_of
-from cedr.runtime.identity import MadeIds, Making, TextIds, integer_digests, made_digests, made_in_order, made_texts
+from cedr.runtime.ids.text_ids import MadeIds, Making, TextIds, integer_digests, made_digests, made_in_order, made_texts
 
 TEXTS = st.text(max_size=40) | st.sampled_from(["", "a" * 9, "a" * 10, "a" * 26, "a" * 99, "a" * 100, "é" * 600])
 

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from cedr.consistency.pipeline import Pipeline
 from cedr.model.level import MIDDLE
 from cedr.plan.compile import compile_text
-from cedr.runtime import gather_kernels, jit
+from cedr.runtime.kernels import gather as gather_kernels
+from cedr.runtime.kernels import jit
 from tests.consistency.scenarios import Scenario, scenarios
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -175,7 +176,7 @@ def in_a_process(lines: str, **variables: str) -> str:
 
 FOLLOWED = """
 import numpy as np
-from cedr.runtime.gather_kernels import follow
+from cedr.runtime.kernels.gather import follow
 out = np.zeros(3, np.int64)
 for _ in range(2):
     follow(np.array([5, 6, 7]), np.array([2, -1, 0]), out)
@@ -198,7 +199,7 @@ def test_numba_checks_bounds_where_it_is_told_to(tmp_path: Any) -> None:
 
 
 def test_machine_code_on_disk_is_found(tmp_path: Any) -> None:
-    lines = "from cedr.runtime.gather_kernels import follow\nprint(follow._kept)\n"
+    lines = "from cedr.runtime.kernels.gather import follow\nprint(follow._kept)\n"
     assert in_a_process(lines, NUMBA_CACHE_DIR=str(tmp_path)) == "False"
     in_a_process(FOLLOWED, CEDR_PATIENCE="0", NUMBA_CACHE_DIR=str(tmp_path))
     assert in_a_process(lines, NUMBA_CACHE_DIR=str(tmp_path)) == "True"

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from cedr.expression.values import equal, plain
 from cedr.model.event import Payload, Value
-from cedr.runtime.columns import Column
-from cedr.runtime.keys import KeyCoder
-from cedr.runtime.vector import Vector
+from cedr.runtime.store.columns import Column
+from cedr.runtime.store.key_coder import KeyCoder
+from cedr.runtime.values.vector import Vector
 
 NUMBERS: list[st.SearchStrategy[Any]] = [
     st.sampled_from([0, 1, 2, -1, 2**63 - 1, -(2**63)]),

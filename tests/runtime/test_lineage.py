@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cedr.runtime.lineage import lineage_keys
+from cedr.runtime.ids.lineage import lineage_keys
 
 LARGEST = 2**63 - 1
 NEAR = st.integers(1_767_225_600_000_000, 1_767_225_700_000_000)

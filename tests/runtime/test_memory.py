@@ -9,7 +9,7 @@ import pytest
 
 GIVEN_BACK = """
 import numpy as np
-from cedr.runtime import memory
+from cedr.runtime.values import memory
 
 resident = memory.resident
 memory.keep_freed_memory()
@@ -25,7 +25,7 @@ assert resident() - before < 100 << 20, "it was given back"
 
 SETTLED = """
 import gc, weakref
-from cedr.runtime import memory
+from cedr.runtime.values import memory
 
 class Ring:
     def __init__(self):

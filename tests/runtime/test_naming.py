@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cedr.model.identity import digest, idgen
-from cedr.runtime.identity import Recipe, TextIds
-from cedr.runtime.naming import contributors, names, names_and_contributors
+from cedr.runtime.ids.naming import contributors, names, names_and_contributors
+from cedr.runtime.ids.text_ids import Recipe, TextIds
 
 # Around what fits into a record, into a word, and into what is written without counting.
 LENGTHS = st.sampled_from([0, 1, 7, 8, 9, 14, 15, 16, 17, 31, 64, 65, 300])

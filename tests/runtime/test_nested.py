@@ -16,13 +16,13 @@ from cedr.expression.evaluate import compile_expression
 from cedr.expression.signature import literal
 from cedr.expression.tree import Attribute, Binary, Expression, Field, IsNull, Item
 from cedr.model.event import Event, Payload, Value
-from cedr.runtime import expressions_vector
-from cedr.runtime.arrow_values import objects
-from cedr.runtime.column import Column
-from cedr.runtime.expressions import compile_vector, to_values
-from cedr.runtime.keys import KeyCoder
-from cedr.runtime.nested import Nested, nested_values
-from cedr.runtime.vector import Vector
+from cedr.runtime.expressions import vector as expressions_vector
+from cedr.runtime.expressions.compile import compile_vector, to_values
+from cedr.runtime.store.column import Column
+from cedr.runtime.store.key_coder import KeyCoder
+from cedr.runtime.values.arrow_values import objects
+from cedr.runtime.values.nested import Nested, nested_values
+from cedr.runtime.values.vector import Vector
 
 LEAVES: dict[pa.DataType, st.SearchStrategy[Any]] = {
     pa.int64(): st.integers(-(2**63), 2**63 - 1) | st.integers(-3, 3),

@@ -6,8 +6,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cedr.runtime.identity import TextIds
-from cedr.runtime.rising import Rising
+from cedr.runtime.ids.monotone_ids import Rising
+from cedr.runtime.ids.text_ids import TextIds
 
 TEXTS = st.text("ab10é-", max_size=3) | st.text("ab10é", min_size=6, max_size=18)
 BATCHES = st.lists(st.lists(TEXTS, max_size=4) | st.lists(st.integers(-20, 120), max_size=4), max_size=8)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cedr.runtime.runs import Runs, Uniform, together
+from cedr.runtime.values.run_length import Runs, Uniform, together
 
 STARTS = st.integers(-3, 9)
 VALUES = st.lists(STARTS, max_size=6) | st.builds(lambda start, n: range(start, start + n), STARTS, st.integers(0, 6))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cedr.model.time import FOREVER
-from cedr.runtime.segments import Segments
+from cedr.runtime.store.segments import Segments
 
 GROUPS = 4
 PARTS = st.lists(st.tuples(st.integers(0, GROUPS - 1), st.integers(1, 700), st.integers(0, 3)), min_size=1, max_size=4)

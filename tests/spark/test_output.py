@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import types as st
 
 import cedr
-from cedr.consistency.said_columns import SAID
+from cedr.consistency.emission.columns import SAID
 from cedr.model.time import FOREVER
 from cedr.spark import output
 from cedr.spark.events import Events, EventSource

@@ -19,8 +19,8 @@ from cedr.model.dead_letter import Fault
 from cedr.model.event import Event, Payload
 from cedr.model.stream import Insert, default_key
 from cedr.model.time import BEGINNING, FOREVER
-from cedr.runtime.arrow_arrays import arrow, numpy_of
-from cedr.runtime.columns import Columns
+from cedr.runtime.store.columns import Columns
+from cedr.runtime.values.arrow_arrays import arrow, numpy_of
 
 Times = NDArray[np.int64]
 Mask = NDArray[np.bool_]

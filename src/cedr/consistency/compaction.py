@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cedr.consistency.arrivals import Arrivals
-from cedr.consistency.monitor import Monitor
-from cedr.runtime.segment_kernels import renumber_references
-from cedr.runtime.table import Table, each_once
+from cedr.consistency.admission.door import Arrivals
+from cedr.consistency.run import Monitor
+from cedr.runtime.kernels.segments import renumber_references
+from cedr.runtime.store.table import Table, each_once
 
 Rows = NDArray[np.int64]
 _SPARE = 1 << 16

@@ -9,16 +9,16 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from cedr.consistency.arrivals import Arrivals
+from cedr.consistency.admission.door import Arrivals
 from cedr.consistency.batch import EventBatch
-from cedr.consistency.changes import Changes
 from cedr.consistency.clock import Clock
 from cedr.consistency.compaction import Compaction
+from cedr.consistency.composition import Said, messages_of
+from cedr.consistency.emission.changes import Changes
+from cedr.consistency.emission.time_cuts import stretches
 from cedr.consistency.encoding import as_bytes, from_bytes
-from cedr.consistency.handing_on import Said, messages_of
 from cedr.consistency.measures import Measures
-from cedr.consistency.monitor import Monitor
-from cedr.consistency.stretches import stretches
+from cedr.consistency.run import Monitor
 from cedr.model.dead_letter import DeadLetter
 from cedr.model.event import Event
 from cedr.model.level import STRONG, ConsistencyLevel
@@ -27,7 +27,7 @@ from cedr.model.stream import Message
 from cedr.model.time import FOREVER, Time
 from cedr.plan.logical import Made, Node
 from cedr.plan.reads import reads_of
-from cedr.runtime.memory import keep_freed_memory
+from cedr.runtime.values.memory import keep_freed_memory
 
 
 class Pipeline:

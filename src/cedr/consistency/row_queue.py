@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cedr.model.time import FOREVER, Time
-from cedr.runtime.growable import Growable
+from cedr.runtime.values.growable import Growable
 
 Rows = NDArray[np.int64]
 

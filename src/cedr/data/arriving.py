@@ -27,7 +27,7 @@ from cedr.expression.tree import Way
 from cedr.model.event import Event, primitive_contributors
 from cedr.model.stream import Guarantee, Message, Retract
 from cedr.model.time import BEGINNING, FOREVER, Time
-from cedr.runtime.arrow_arrays import arrow, arrow_texts
+from cedr.runtime.values.arrow_arrays import arrow, arrow_texts
 
 _FEW = 2_000
 """Up to so many rows all of them are drawn."""

@@ -13,7 +13,7 @@ from cedr.data.instants import mask
 from cedr.data.loading import Part, Rows
 from cedr.model.stream import Retract
 from cedr.model.time import BEGINNING, FOREVER, Time
-from cedr.runtime.arrow_arrays import arrow
+from cedr.runtime.values.arrow_arrays import arrow
 
 
 def batch_of(part: Part, rows: Rows | None, provider: str | None) -> EventBatch:

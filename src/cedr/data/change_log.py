@@ -18,7 +18,7 @@ from cedr.model.event import Event
 from cedr.model.level import ConsistencyLevel
 from cedr.model.stream import Change, Guarantee, Insert, Retract
 from cedr.model.time import Time
-from cedr.runtime.lineage import lineage_keys
+from cedr.runtime.ids.lineage import lineage_keys
 
 
 class Step(NamedTuple):

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cedr.data.values import plain
-from cedr.runtime.identity import TextIds, made_texts
+from cedr.runtime.ids.text_ids import TextIds, made_texts
 
 Column = Any
 _BETWEEN, _NULL = "\x1f", "\x00"

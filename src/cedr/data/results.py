@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cedr.connect.rows import contributor_ids
-from cedr.consistency.said_columns import payload_column
+from cedr.consistency.emission.columns import payload_column
 from cedr.data.values import ARROW
 from cedr.errors import Diagnostic, StreamError
 from cedr.model.event import Event, Payload, Value, freeze

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from cedr.data.loading import Part
 from cedr.expression.tree import Way
-from cedr.runtime.arrow_arrays import numpy_of
-from cedr.runtime.identity import TextIds
-from cedr.runtime.rising import Rising
+from cedr.runtime.ids.monotone_ids import Rising
+from cedr.runtime.ids.text_ids import TextIds
+from cedr.runtime.values.arrow_arrays import numpy_of
 
 Numbers = NDArray[np.uint8]
 ROWS = 1 << 18

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from cedr.consistency.changes import Changes
+from cedr.consistency.emission.changes import Changes
 from cedr.consistency.measures import Measures
 from cedr.consistency.pipeline import Pipeline
 from cedr.data.change_log import ChangeLog, Step

@@ -12,7 +12,7 @@ from typing import Any
 
 from cedr.model.stream import Insert
 from cedr.model.time import Time
-from cedr.runtime.memory import give_back, settle
+from cedr.runtime.values.memory import give_back, settle
 from cedr.spark.as_of import Stood, stood
 from cedr.spark.bucket import Bucket, Packed, Step
 from cedr.spark.failures import failing_clearly

@@ -18,14 +18,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cedr.consistency.batch import EventBatch
-from cedr.consistency.changes import Changes
-from cedr.consistency.handing_on import Said
+from cedr.consistency.composition import Said
+from cedr.consistency.emission.changes import Changes
 from cedr.consistency.pipeline import Pipeline
 from cedr.model.dead_letter import DeadLetter, Fault
 from cedr.model.event import primitive
 from cedr.model.stream import Guarantee, Message, Retract, insert
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
-from cedr.runtime.segment_kernels import is_sorted
+from cedr.runtime.kernels.segments import is_sorted
 from cedr.spark.control import Switch, commands
 from cedr.spark.layout import BAD_TIME, INSERT, RETRACT, TOO_FINE, UNKNOWN, Layout, TypeLayout
 from cedr.spark.misread import Letter, Misread

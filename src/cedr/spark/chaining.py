@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
-from cedr.consistency.changes import Changes
-from cedr.consistency.handing_on import HEADER
+from cedr.consistency.composition import HEADER
+from cedr.consistency.emission.changes import Changes
 from cedr.model.time import BEGINNING, Time
 from cedr.spark.as_of import Stood
 from cedr.spark.bounded import RunBounded

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cedr.runtime.jit import kernel
+from cedr.runtime.kernels.jit import kernel
 
 Numbers = npt.NDArray[Any]
 Places = npt.NDArray[np.int64]

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cedr.runtime.jit import inlined, kernel
+from cedr.runtime.kernels.jit import inlined, kernel
 
 _SEED: Final = 42
 

@@ -21,7 +21,7 @@ from multiprocessing.connection import Client, Connection, Listener
 from typing import Any, Final
 
 from cedr.errors import CedrError
-from cedr.runtime.memory import give_back, resident, unsettle
+from cedr.runtime.values.memory import give_back, resident, unsettle
 from cedr.spark.bucket import Bucket
 from cedr.spark.layout import Layout
 from cedr.spark.output import Columns

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from pyspark.sql import functions as F
 
-from cedr.consistency.changes import Changes
+from cedr.consistency.emission.changes import Changes
 from cedr.consistency.measures import Measures
 from cedr.model.time import Time
 from cedr.spark.layout import Layout

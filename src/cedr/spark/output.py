@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from pyspark.sql import types as st
 
 from cedr.connect.outgoing import message_as_line
-from cedr.consistency.said_columns import SAID, payload_column
+from cedr.consistency.emission.columns import SAID, payload_column
 from cedr.model.time import FOREVER, Time
-from cedr.runtime.lineage import lineage_keys
+from cedr.runtime.ids.lineage import lineage_keys
 from cedr.spark.layout import Layout
 from cedr.spark.misread import Letter, Misread
 

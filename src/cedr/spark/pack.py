@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cedr.consistency.narrowing import narrowed_columns, widened_columns
+from cedr.consistency.admission.narrowing import narrowed_columns, widened_columns
 from cedr.model.time import BEGINNING, FOREVER
-from cedr.runtime.memory import settle
+from cedr.runtime.values.memory import settle
 from cedr.spark.dealing import dealt_out
 from cedr.spark.following import followed
 from cedr.spark.layout import BAD_TIME, CONTROL, GUARANTEE, INSERT, RETRACT, UNKNOWN, Later, Layout

@@ -11,7 +11,7 @@ from typing import Final
 
 from pyspark.sql import types as st
 
-from cedr.consistency.said_columns import SAID
+from cedr.consistency.emission.columns import SAID
 from cedr.model.level import MIDDLE, STRONG
 from cedr.model.schema import Catalog, DataType
 from cedr.model.time import FOREVER

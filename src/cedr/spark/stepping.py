@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from cedr.errors import Diagnostic, HostError
-from cedr.runtime.memory import settle
+from cedr.runtime.values.memory import settle
 from cedr.spark.bucket import Bucket, Packed
 from cedr.spark.chaining import parted, passed_on
 from cedr.spark.holding import HOLDER, asked

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from cedr.runtime.memory import settle
+from cedr.runtime.values.memory import settle
 from cedr.spark.following import followed
 from cedr.spark.layout import Layout
 from cedr.spark.output import Columns, said

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cedr.runtime.arrow_arrays import bitmap
+from cedr.runtime.values.arrow_arrays import bitmap
 from cedr.spark.formats import plain_csv_kernels as kernels
 
 _KINDS: Final = {

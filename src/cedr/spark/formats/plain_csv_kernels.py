@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from cedr.runtime.jit import inlined, kernel
+from cedr.runtime.kernels.jit import inlined, kernel
 
 Bytes = npt.NDArray[np.uint8]
 Cells = npt.NDArray[np.int64]

@@ -1,0 +1,1 @@
+"""Messages become rows of tables, or dead letters; h and g move."""

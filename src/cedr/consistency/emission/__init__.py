@@ -1,0 +1,1 @@
+"""Rows that are due become inserts, shortenings and retractions."""

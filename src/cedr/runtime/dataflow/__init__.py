@@ -1,0 +1,1 @@
+"""A plan as operators in their order."""

@@ -1,0 +1,1 @@
+"""IDs of many rows at once, and what is known by them."""

@@ -1,0 +1,1 @@
+"""The operators and their contract."""

@@ -1,0 +1,1 @@
+"""What all pattern operators share: inputs, affected ranges, beliefs, choices."""

@@ -1,0 +1,400 @@
+"""The one mechanism of all pattern operators: affected ranges.
+
+Paper: Section 3.3.2 and Section 5.  An event that arrives, is late or is taken back affects the outputs anchored within
+the operator's scope of it, and no others.  That range is evaluated anew for those groups and compared with what was
+there before; the difference is the change.  In-order input touches only the new end.  Readings: R9, R10, R28.
+
+An output's *anchor* is a time that is known from its contributors: for SEQUENCE the last one's Vs, for UNLESS that of
+its first operand.  Subclasses say how far a change reaches (``affects``), how far back one must look (``windows``), how
+instances are found, and what header they get.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from cedr.model.time import BEGINNING, FOREVER, Time
+from cedr.runtime.kernels import segments as kernels
+from cedr.runtime.operators.contract import OWN, Size
+from cedr.runtime.operators.mechanism.beliefs import Gathered, Intervals, Window, gather, runs_of, united
+from cedr.runtime.operators.mechanism.inputs import Changed, Digest, Input
+from cedr.runtime.operators.mechanism.instances import Asked, Chosen, Evaluated, Found, Shape
+from cedr.runtime.operators.mechanism.matching import unmatched
+from cedr.runtime.store.relation import Relation
+from cedr.runtime.store.segments import Segments, in_order
+from cedr.runtime.store.table import NONE, Delta, Header, Mask, Rows, Table, plain_header
+from cedr.runtime.store.times import earlier, later, until_before
+from cedr.runtime.values.run_length import together
+
+
+class PatternOperator(ABC):
+    """Base of the pattern operators."""
+
+    relation: Relation
+    table: Table
+    affects: list[Window]
+    """For each input: how far before and after a changed row anchors may be affected."""
+    windows: list[Window]
+    """For each input: how far before and after an anchor its rows bear on it."""
+    endless = False
+    """Whether a choice bears on all later ones of its group: CONSUME and DISJOINT."""
+    lead = 0
+    """How far after its anchor an output's Vs can lie."""
+    reach = 0
+    """How far back from an anchor the roots of its contributors can lie."""
+    waits: int | None = None
+    """How long after its anchor an output may be undecided; None: it never is.  Reading: R36."""
+
+    def __init__(self, inputs: Sequence[Input]) -> None:
+        self.inputs = list(inputs)
+        self.outputs = Segments()
+        self._line = BEGINNING
+        """Outputs anchored up to here are forgotten."""
+        self._again = BEGINNING
+        """Of these, outputs anchored after this instant are still needed above: a restart makes them again."""
+        self._chosen: list[Chosen] = []
+        self._newest = BEGINNING
+        """No row with a larger Vs has come."""
+        self.final = BEGINNING
+        """Outputs anchored up to here are final once the changes at hand are taken in."""
+        self.known = FOREVER
+        """By what its inputs guarantee up to here it is decided what is undecided."""
+        self.gone = BEGINNING
+        """Outputs with Vs up to here bear on nothing that is not frozen.  Reading: R34."""
+
+    # -- what a subclass says -----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def find(self, asked: Asked) -> Found:
+        """The instances anchored in some intervals, each group on its own, of one version of each event."""
+
+    @abstractmethod
+    def shape(self, references: list[Rows]) -> Shape:
+        """Anchor and lifetime of instances."""
+
+    def contributing(self) -> Sequence[int]:
+        """The inputs whose events contribute."""
+        return range(len(self.inputs))
+
+    def peers(self) -> Sequence[int]:
+        """The inputs in which an event may have been heard of."""
+        return range(len(self.inputs))
+
+    def kept_references(self, references: list[Rows]) -> list[Rows]:
+        """The references that a row of the table keeps."""
+        return references
+
+    # -- changes ------------------------------------------------------------------------------------------------------
+
+    def update(self, deltas: Sequence[Delta]) -> Delta:
+        """Take in the changes of all inputs; the change of the output."""
+        return self.anew(deltas)
+
+    def anew(self, deltas: Sequence[Delta]) -> Delta:
+        """The same, whatever changes: what is affected is evaluated anew."""
+        changed: list[tuple[Changed, Window]] = []
+        concerned: set[Digest] = set()
+        for source, delta, window in zip(self.inputs, deltas, self.affects, strict=True):
+            where, events = source.apply(delta)
+            changed.extend((part, window) for part in where)
+            concerned |= events
+        if concerned:
+            changed.extend((s.where(concerned), w) for s, w in zip(self.inputs, self.affects, strict=True))
+        for part, _ in changed:
+            if len(part.times):
+                self._newest = max(self._newest, int(part.times.max()))
+        if self._chosen:
+            self._choose_again()
+        return self.respond(changed)
+
+    def respond(self, changed: Sequence[tuple[Changed, Window]]) -> Delta:
+        """The change of the output, of changes that were taken in."""
+        at = self._affected(changed)
+        if not len(at.groups):
+            return Delta()
+        return self._difference(at, self._evaluate(at))
+
+    def smooth(self, deltas: Sequence[Delta]) -> bool:
+        """Whether all rows are plain, those known and those that change."""
+        if self._chosen or any(source.rough for source in self.inputs):
+            return False
+        return all(
+            source.relation.table.plain.implicit or source.relation.table.plain.view[rows].all()
+            for source, delta in zip(self.inputs, deltas, strict=True)
+            for rows in delta
+        )
+
+    def follows(self, deltas: Sequence[Delta]) -> bool:
+        """Whether all that changes is plain rows after all that is known: they are known from now on."""
+        if any(len(delta.removed) for delta in deltas) or not self.smooth(deltas):
+            return False
+        least, most = FOREVER, self._newest
+        for source, delta in zip(self.inputs, deltas, strict=True):
+            if len(delta.added):
+                times = source.relation.table.vs.view[together(delta.added)]
+                least, most = min(least, int(times.min())), max(most, int(times.max()))
+        if least <= max(self._newest, self._line):
+            return False
+        self._newest = most
+        return True
+
+    def _affected(self, changed: Sequence[tuple[Changed, Window]]) -> Intervals:
+        """The intervals of anchors that changes bear on, united where they overlap."""
+        at = Intervals(NONE, NONE, NONE)
+        for part, window in changed:
+            some = self.reaches(part, window)
+            at = Intervals(*kernels.merged(*at, *some)) if len(at.groups) else some
+        if self._line > BEGINNING:
+            low = np.maximum(at.low, self._line + 1)
+            wanted = np.flatnonzero(low <= at.high)
+            at = Intervals(at.groups[wanted], low[wanted], at.high[wanted])
+        return at.united()
+
+    def reaches(self, changed: Changed, window: Window) -> Intervals:
+        """The anchors that each of some changes may bear on."""
+        return Intervals(changed.groups, earlier(changed.times, window.before), later(changed.times, window.after))
+
+    def _evaluate(self, at: Intervals, known: Time | None = None) -> Evaluated:
+        rough = self._rough(at.groups)
+        if self.endless:
+            rough = self._with_rough_choices(at, rough)
+        if rough is None:
+            return self._plain(at, known)
+        parts = (self._plain(at.take(~rough), known), self._believed(at.take(rough), known))
+        references = [np.concatenate(columns) for columns in zip(*(p.references for p in parts), strict=True)]
+        header = Header(*(np.concatenate(columns) for columns in zip(*(p.header for p in parts), strict=True)))
+        groups, anchors = (np.concatenate([getattr(p, name) for p in parts]) for name in ("groups", "anchors"))
+        return Evaluated(references, header, groups, anchors)
+
+    def _rough(self, groups: Rows) -> Mask | None:
+        """Which groups hold rows that are not plain; None: no group does."""
+        rough = set().union(*(source.rough for source in self.inputs))
+        if not rough:
+            return None
+        found: Mask = np.isin(groups, np.fromiter(rough, dtype=np.int64))
+        return found if found.any() else None
+
+    def _with_rough_choices(self, at: Intervals, rough: Mask | None) -> Mask | None:
+        """Which intervals hold rows that are not plain, or come after choices that are believed for a while only."""
+        prior = self._prior(at)
+        some = prior.owner[(prior.start > BEGINNING) | (prior.end < FOREVER)]
+        if not len(some):
+            return rough
+        found = np.zeros(len(at.groups), dtype=np.bool_) if rough is None else rough.copy()
+        found[some] = True
+        return found
+
+    def _plain(self, at: Intervals, known: Time | None) -> Evaluated:
+        """Groups of plain rows: one run, the unitemporal meaning.  Reading: R9."""
+        prior = self._prior(at) if self.endless else None
+        before = None if prior is None else Found(self._made_of(prior.rows), prior.owner)
+        found = self.find(Asked([source.store.sorted for source in self.inputs], at, known, before))
+        shape = self.shape(found.references)
+        header = plain_header(shape.vs, shape.ve, shape.rt)
+        return Evaluated(self.kept_references(found.references), header, at.groups[found.owner], shape.anchor)
+
+    def _believed(self, at: Intervals, known: Time | None) -> Evaluated:
+        """Groups with revisions, run by run.  Readings: R9, R10."""
+        parts = [gather(source, window, at, known) for source, window in zip(self.inputs, self.windows, strict=True)]
+        if self.endless:
+            parts.append(self._prior(at))  # a choice that is believed for a while bears on later ones for as long
+        stores, runs = runs_of(parts, at)
+        numbers = np.arange(len(runs.owner), dtype=np.int64)
+        before = None
+        if self.endless:
+            made = stores.pop()
+            before = Found(self._made_of(made.rows), np.repeat(numbers, made.sizes))
+        within = Intervals(numbers, at.low[runs.owner], at.high[runs.owner])
+        found = self.find(Asked(stores, within, prior=before))
+        held = united(found.references, found.owner, runs)
+        shape = self.shape(held.references)
+        os = np.maximum(np.maximum(held.start, shape.vs), self._first_os(held.references))
+        real = held.end > os
+        plain = np.zeros(int(real.sum()), dtype=np.bool_)
+        header = Header(shape.vs[real], shape.ve[real], os[real], held.end[real], shape.rt[real], plain)
+        references = self.kept_references([column[real] for column in held.references])
+        return Evaluated(references, header, at.groups[held.owner[real]], shape.anchor[real])
+
+    def _prior(self, at: Intervals) -> Gathered:
+        """The outputs made before some intervals that may bear on them, and from when to when they are believed.
+
+        Readings: R26, R27, R37 ("what was consumed up to g, and when, while it could still be chosen").  One that was
+        stated in time counts as believed from the beginning: what it may take away occurs no earlier than it does.
+        """
+        store = self.outputs.sorted
+        earliest = np.where(at.low == BEGINNING, BEGINNING, earlier(at.low, self.reach))
+        places = store.locate(at.groups, earliest, np.where(at.low == BEGINNING, BEGINNING, at.low - 1))
+        owner, place = places.expand()
+        rows = store.rows[place]
+        os, oe = self.table.os.view[rows], self.table.oe.view[rows]
+        start = np.where(os <= self.table.vs.view[rows], BEGINNING, os)
+        return Gathered(owner, store.times[place], rows, start, oe)
+
+    def _made_of(self, rows: Rows) -> list[Rows]:
+        """What some rows of the table refer to."""
+        return [column.view[rows] for column in self.table.references]
+
+    def _first_os(self, references: list[Rows]) -> Rows:
+        """The latest of the contributors' first Os.  Reading: R10."""
+        latest = np.full(len(references[0]), BEGINNING)
+        for index in self.contributing():
+            here = np.flatnonzero(references[index] >= 0)
+            rows = references[index][here]
+            first = self.inputs[index].first_os(rows)
+            for other in self.peers():
+                if other != index and self.inputs[other].relation.table is self.inputs[index].relation.table:
+                    first = np.minimum(first, self.inputs[other].first_os(rows))
+            latest[here] = np.maximum(latest[here], first)
+        return latest
+
+    # -- choices made before -----------------------------------------------------------------------------------------
+
+    def choices(self) -> list[Chosen]:
+        """The outputs anchored up to the line that bear on later ones, by the names of their events.  Reading: R37."""
+        if not self.endless:
+            return []
+        rows = self.outputs.all_rows()
+        anchors = self.shape(self._references(rows)).anchor
+        old = rows[anchors <= self._again]
+        header = list(zip(*(column.tolist() for column in self.table.header(old)), strict=True))
+        columns = zip(self._kept(), self.table.references, strict=True)
+        named = [self.inputs[index].names(column.view[old]) for index, column in columns]
+        return [Chosen(*values) for values in zip(header, zip(*named, strict=True), strict=True)] if len(old) else []
+
+    def resume(self, chosen: list[Chosen]) -> None:
+        """Choices made before, to be known again once the inputs are."""
+        self._chosen = chosen
+
+    def _kept(self) -> Sequence[int]:
+        """The inputs that a row of the table refers to."""
+        return range(len(self.inputs))
+
+    def _references(self, rows: Rows) -> list[Rows]:
+        """The row of each input for some rows of the table."""
+        found = [np.full(len(rows), -1) for _ in self.inputs]
+        for index, column in zip(self._kept(), self.table.references, strict=True):
+            found[index] = column.view[rows]
+        return found
+
+    def _choose_again(self) -> None:
+        known = []
+        for index in self._kept():
+            rows = self.inputs[index].store.all_rows()
+            known.append(dict(zip(self.inputs[index].names(rows), rows.tolist(), strict=True)))
+        found = [
+            (c.header, [-1 if n is None else k.get(n, -1) for n, k in zip(c.events, known, strict=True)])
+            for c in self._chosen
+        ]
+        self._chosen = []
+        found = [(header, rows) for header, rows in found if max(rows) >= 0]
+        if not found:
+            return
+        header = Header(*(np.array(column) for column in zip(*(h for h, _ in found), strict=True)))
+        references = [np.array(column, dtype=np.int64) for column in zip(*(r for _, r in found), strict=True)]
+        groups = np.zeros(len(found), dtype=np.int64)
+        for index, column in zip(self._kept(), references, strict=True):
+            some = column >= 0
+            groups[some] = self.inputs[index].groups(column[some])
+        rows = self.table.extend(header, references)
+        self.outputs.add(*in_order(groups, self.shape(self._references(rows)).anchor, rows))
+
+    # -- differences --------------------------------------------------------------------------------------------------
+
+    def _difference(self, at: Intervals, new: Evaluated) -> Delta:
+        """What the rows of some intervals were, and what they are now."""
+        store = self.outputs.sorted
+        places = store.locate(at.groups, at.low, at.high)
+        if not places.total:
+            return Delta(NONE, self.say(new))
+        _, place = places.expand()
+        old = store.rows[place]
+        gone, come = unmatched(self.table, old, new)
+        removed = old[gone]
+        groups = np.repeat(at.groups, places.counts)[gone]
+        self.outputs.remove(groups, store.times[place][gone], removed)
+        return Delta(removed, self.say(new.take(come)))
+
+    def say(self, new: Evaluated) -> Rows:
+        """Rows that are there from now on."""
+        if not len(new.anchors):
+            return NONE
+        rows = self.table.extend(new.header, new.references, given=True)
+        final = until_before(min(self.final, self._again), self.reach) if self.endless else self.final
+        if final > BEGINNING:  # what can no longer change need not be found again
+            if int(new.anchors.max()) <= final:
+                return rows
+            open_ = np.flatnonzero(new.anchors > final)
+            self.outputs.add(*in_order(new.groups[open_], new.anchors[open_], rows[open_]))
+        else:
+            self.outputs.add(*in_order(new.groups, new.anchors, rows))
+        return rows
+
+    # -- what is known and what is forgotten --------------------------------------------------------------------------
+
+    def settled(self, inputs: Sequence[Time]) -> Time:
+        """Rows anchored up to here are final: nothing that changes reaches back so far."""
+        return min(until_before(line, w.before) for line, w in zip(inputs, self.affects, strict=True))
+
+    def needs(self, settled: Sequence[Time], line: Time, ended: Time) -> list[Time]:
+        """Forget what bears on no change to come; up to where each input's rows bear on no output after the line.
+
+        What is final here need not be found again; but others may still ask for it, and after a restart it is made anew
+        from what is known: so what is forgotten here and what is needed below are not the same.
+        """
+        decided = self.decided()
+        self._again = max(self._again, min(until_before(line, self.lead), decided))
+        self._line = max(self._line, min(self.settled(settled), decided), self._again)
+        self.outputs.forget(until_before(self._again, self.reach) if self.endless else self._line)
+        unheard = self.unheard(ended)
+        for source, until in zip(self.inputs, self._needed(self._line, unheard), strict=True):
+            source.forget(until)
+        lines = self._needed(self._again, unheard)
+        # what was chosen is known by its events, so these must be known for as long
+        return [min(until, until_before(self._again, self.reach)) for until in lines] if self.endless else lines
+
+    def decided(self) -> Time:
+        """Outputs anchored up to here are not undecided; others are, maybe, though they are final.  Reading: R36."""
+        if self.waits is None:
+            return FOREVER
+        return max(until_before(self.known, self.waits), until_before(self.gone, self.lead))
+
+    def _needed(self, line: Time, unheard: Sequence[Time]) -> list[Time]:
+        """Up to where the rows of each input do not matter to outputs after a line."""
+        return [max(until_before(line, w.before), least) for w, least in zip(self.windows, unheard, strict=True)]
+
+    def unheard(self, ended: Time) -> Sequence[Time]:  # noqa: ARG002 - for those who can tell
+        """Up to which Vs no row of each input bears on an output whose Ve is not before some time.  Reading: R34."""
+        return [BEGINNING] * len(self.inputs)
+
+    def let_go(self, line: Time) -> None:
+        """Rows with Vs up to a line are undecided no longer."""
+        self.gone = line
+
+    def undecided(self, known: Time) -> Time | None:  # noqa: ARG002 - most operators decide at once
+        """Nothing that later events could take back.  Reading: R36."""
+        return None
+
+    def free_of(self, sources: Collection[int]) -> bool:
+        """Whether no row is held but of sources."""
+        return not len(self.outputs) and all(
+            id(source.relation.table) in sources or not (len(source.store) or source.versions) for source in self.inputs
+        )
+
+    def holds(self, part: int) -> Rows:
+        """Rows held of an input's table, or of the own one."""
+        return self.outputs.all_rows() if part == OWN else self.inputs[part].holds()
+
+    def renumber(self, inputs: Sequence[Rows | None], own: Rows | None, groups: Mapping[object, Rows]) -> None:
+        """Rows and groups got other numbers."""
+        for source, new_rows in zip(self.inputs, inputs, strict=True):
+            source.renumber(new_rows, groups.get(source.place))
+        self.outputs.renumber(own, groups.get(self.inputs[0].place))
+
+    @property
+    def size(self) -> Size:
+        """Rows and bytes of the sorted stores."""
+        rows = sum(len(source.store) for source in self.inputs)
+        return Size(rows, sum(source.nbytes for source in self.inputs) + self.outputs.nbytes + self.table.nbytes)

@@ -1,0 +1,1 @@
+"""The pattern operators, one stem for each."""

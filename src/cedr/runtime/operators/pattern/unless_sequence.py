@@ -1,0 +1,228 @@
+"""UNLESS over a SEQUENCE of two, in one operator.
+
+Paper: Section 3.3.2, "Event Sequencing" and "Negation".  Readings: R11, R15, R36.  Where only keys and times relate the
+three, what cancels a pair depends on its last contributor alone: that one is looked at before pairs are made of it, and
+a pair is one row, not one in each of two operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from cedr.model.modes import Selection
+from cedr.model.time import BEGINNING, FOREVER, Time, plus
+from cedr.plan import logical
+from cedr.runtime.expressions.compile import Conjuncts
+from cedr.runtime.kernels.pairs import none_within
+from cedr.runtime.operators.mechanism.beliefs import Intervals, Window
+from cedr.runtime.operators.mechanism.grouping import Side, key_of
+from cedr.runtime.operators.mechanism.inputs import Changed, Input
+from cedr.runtime.operators.mechanism.instances import Asked, Evaluated, Found, Shape
+from cedr.runtime.operators.mechanism.semi_join import Sought, exists
+from cedr.runtime.operators.mechanism.undecided import Waiting
+from cedr.runtime.operators.pattern.sequence import Sequence as SequenceOperator
+from cedr.runtime.store.relation import Reach, Relation
+from cedr.runtime.store.segments import Sorted
+from cedr.runtime.store.table import NONE, Delta, Header, Mask, Rows
+from cedr.runtime.store.times import later, until
+
+_CHUNK = 16
+"""So many rows are looked at first: as a rule one of them waits."""
+_FIRST, _LAST, _NEGATED = range(3)
+
+
+def keys_of(node: logical.Node) -> tuple[Side, ...] | None:
+    """Whether a pattern is one that is meant here: how its three inputs are grouped; () where they are not."""
+    if not (isinstance(node, logical.Unless) and isinstance(node.first, logical.Sequence)):
+        return None
+    pair = node.first
+    plain = all(p.selection is Selection.EACH and not p.consume for p in pair.parameters)
+    if not plain or len(pair.parameters) != 2 or node.disjoint is not None or pair.disjoint is not None:
+        return None
+    own, of_pair = key_of(node), key_of(pair)
+    if own is None or of_pair is None:
+        return None if node.predicates or pair.predicates else ()
+    left = [p for each, key in ((node, own), (pair, of_pair)) for p in each.predicates if p not in key.predicates]
+    return None if left or own.sides[0] not in of_pair.sides else (*of_pair.sides, own.sides[1])
+
+
+class UnlessSequence(Waiting, SequenceOperator):
+    """``UNLESS(SEQUENCE(E1, E2, w1), E3, w)``.  Paper: Section 3.3.2.  Readings: R11, R15.
+
+    Rows of the last parameter wait, whose pairs may be cancelled.
+    """
+
+    awaiting = _LAST
+
+    def __init__(self, node: logical.Unless, inputs: Sequence[Input], conjuncts: Conjuncts) -> None:
+        assert isinstance(node.first, logical.Sequence)
+        super().__init__(node.first, inputs[:_NEGATED], conjuncts)
+        self.inputs = list(inputs)
+        self._calm = node.scope
+        reach = node.scope if node.scope == FOREVER else node.scope - 1
+        self.affects.append(Window(reach, -1))
+        self.windows.append(Window(-1, reach))
+        self.waits = reach
+        pairs = replace(self.relation, headers=self._pair_headers)
+        self.relation = Relation(
+            self.table, node.place, self.relation.variables, (), (), (Reach((), pairs),), self.relation.ordered
+        )
+        self._told: dict[int, tuple[Time, Time]] = {}
+        """Of rows with revisions: Os and Oe of the pair."""
+
+    # -- what there is ------------------------------------------------------------------------------------------------
+
+    def _kept(self) -> Sequence[int]:
+        return _FIRST, _LAST
+
+    def peers(self) -> Sequence[int]:
+        """The inputs of the pair."""
+        return _FIRST, _LAST
+
+    def contributing(self) -> Sequence[int]:
+        """The pair contributes, and so its events do."""
+        return _FIRST, _LAST
+
+    def unheard(self, ended: Time) -> Sequence[Time]:  # noqa: ARG002 - Ve is not that of the pair
+        """Nothing is known by Ve alone."""
+        return [BEGINNING] * len(self.inputs)
+
+    def shape(self, references: list[Rows]) -> Shape:
+        """``[e1.Vs, e1.Vs + w)``, e1 being the pair.  Reading: R15."""
+        of_pair = super().shape(references)
+        return of_pair._replace(ve=later(of_pair.vs, self._calm))
+
+    @property
+    def lifetime(self) -> tuple[bool, int]:
+        """Counted from the last contributor."""
+        return True, self._calm
+
+    def cancelled(self, groups: Rows, times: Rows) -> Mask:
+        """Of rows of the last parameter those that one of the negated operand follows within w."""
+        return ~self._free(self.inputs[_NEGATED].store.sorted, groups, times, None)
+
+    def _free(self, against: Sorted, groups: Rows, times: Rows, known: Time | None) -> Mask:
+        low, high = times + 1, until(later(times, self._calm))
+        relation = self.inputs[_NEGATED].relation
+        if known is not None and relation.table.os.implicit:
+            high, known = np.minimum(high, known), None
+        if known is None:
+            free = np.empty(len(times), dtype=np.bool_)
+            none_within(*against, groups, low, high, free)
+            return free
+        sought = Sought(relation, Conjuncts(()), known=known)
+        return ~exists(against, against.locate(groups, low, high), [(relation, NONE)], sought)
+
+    def find(self, asked: Asked) -> Found:
+        """The pairs that nothing cancels."""
+        found = super().find(asked)
+        times = self.parameters.times(_LAST, found.references[_LAST])
+        groups = asked.at.groups[found.owner]
+        return found.take(self._free(asked.inputs[_NEGATED], groups, times, asked.known))
+
+    # -- the pairs themselves -----------------------------------------------------------------------------------------
+
+    def _pair_headers(self, rows: Rows) -> Header:
+        """The header of the pairs.  Readings: R10, R11."""
+        first, last = (column.view[rows] for column in self.table.references)
+        header = self.table.header(rows)
+        header = header._replace(ve=later(self.parameters.times(_FIRST, first), self.scope))
+        rough = header.rough
+        if len(rough):
+            os, oe = header.os.copy(), header.oe.copy()
+            os[rough], oe[rough] = self._heard(rows[rough], [first[rough], last[rough]])
+            header = header._replace(os=os, oe=oe)
+        return header
+
+    def _heard(self, rows: Rows, pair: list[Rows]) -> tuple[Rows, Rows]:
+        """Os and Oe of pairs with revisions: as they are, or as they were when their events were forgotten."""
+        told = np.array([self._told.get(row, (BEGINNING, FOREVER)) for row in rows.tolist()], np.int64).reshape(-1, 2)
+        remembered = [self.inputs[i].remembers(column) for i, column in enumerate(pair)]
+        at = np.flatnonzero(remembered[_FIRST] & remembered[_LAST])
+        os, oe = told[:, 0].copy(), told[:, 1].copy()
+        os[at], oe[at] = self._believed_pairs([column[at] for column in pair])
+        return os, oe
+
+    def _believed_pairs(self, pair: list[Rows], known: Time | None = None) -> tuple[Rows, Rows]:
+        """Os and Oe of pairs: they are believed while both events are.  Readings: R9, R10."""
+        one, other = (self.inputs[i].believed(column, known) for i, column in enumerate(pair))
+        start = np.maximum(np.maximum(one[0], other[0]), self._first_os(pair))
+        return np.maximum(start, self.parameters.times(_LAST, pair[_LAST])), np.minimum(one[1], other[1])
+
+    def say(self, new: Evaluated) -> Rows:
+        """Rows that are there from now on; of those with revisions, how the pair was heard of is kept."""
+        rows = super().say(new)
+        rough = new.header.rough if len(rows) else NONE
+        if len(rough):
+            os, oe = self._believed_pairs([column[rough] for column in new.references])
+            self._told.update(zip(rows[rough].tolist(), zip(os.tolist(), oe.tolist(), strict=True), strict=True))
+        return rows
+
+    # -- changes ------------------------------------------------------------------------------------------------------
+
+    def update(self, deltas: Sequence[Delta]) -> Delta:
+        """What cancels comes first: what is new is then judged by all that is known."""
+        smooth, until_now = self.smooth(deltas), self._newest
+        waiting = self._pending if smooth else self.inputs[_LAST].store.all_rows()
+        self._pending = np.concatenate([waiting, deltas[_LAST].added])
+        if not smooth or not self.follows([*deltas[:_NEGATED], Delta()]):
+            return self.anew(deltas)
+        before = self._cancel(deltas[_NEGATED], until_now)
+        come = self.appended(deltas[:_NEGATED])
+        return Delta(before.removed, np.concatenate([before.added, come.added])) if before else come
+
+    def _cancel(self, delta: Delta, newest: Time) -> Delta:
+        """Take in a change of the negated operand; it bears on nothing after the newest that was there before."""
+        changed, _ = self.inputs[_NEGATED].apply(delta)
+        near = [np.flatnonzero(part.times <= plus(newest, self._calm)) for part in changed]
+        parts = [Changed(part.groups[some], part.times[some]) for part, some in zip(changed, near, strict=True)]
+        return self.respond([(part, self.affects[_NEGATED]) for part in parts])
+
+    # -- guarantees ---------------------------------------------------------------------------------------------------
+
+    def undecided(self, known: Time) -> Time | None:
+        """The smallest Sync of a pair with ``Vs + w > g + 1`` that nothing known up to g has cancelled.
+
+        Reading: R36.  Looked for in the order of Vs; what is found decided is not looked at again.
+        """
+        times = self._when(self._pending)
+        waits = later(times, self._calm) > plus(known, 1)
+        self._pending, times = self._pending[waits], times[waits]
+        heard = np.flatnonzero(times <= known)
+        heard = heard[np.argsort(times[heard], kind="stable")]
+        decided = np.zeros(len(times), dtype=np.bool_)
+        least, done, size = FOREVER, 0, _CHUNK
+        while done < len(heard) and least > times[heard[done]]:
+            chunk = heard[done : done + size]
+            done, size = done + size, 4 * size
+            open_, syncs = self._open_among(self._pending[chunk], times[chunk], known)
+            decided[chunk] = ~np.isin(self._pending[chunk], open_) & self._smooth(self._pending[chunk])
+            least = min(least, int(syncs.min(initial=FOREVER)))
+        self._pending = self._pending[~decided]
+        return None if least == FOREVER else least
+
+    def _open_among(self, rows: Rows, times: Rows, known: Time) -> tuple[Rows, Rows]:
+        """Of rows of the last parameter those with pairs that stand, by what is known, and the Sync of these pairs."""
+        at = np.unique(np.stack([self.inputs[_LAST].groups(rows), times], axis=1), axis=0)
+        found = self._evaluate(Intervals(at[:, 0].copy(), at[:, 1].copy(), at[:, 1].copy()), known)
+        syncs, rough = found.header.vs, found.header.rough
+        if len(rough):
+            syncs = syncs.copy()
+            syncs[rough], _ = self._believed_pairs([column[rough] for column in found.references], known)
+        return found.references[_LAST], syncs
+
+    # -- rows held ----------------------------------------------------------------------------------------------------
+
+    def clear(self) -> None:
+        """The rows of the table are gone."""
+        self._told.clear()
+
+    def renumber(self, inputs: Sequence[Rows | None], own: Rows | None, groups: Mapping[object, Rows]) -> None:
+        """Rows and groups got other numbers."""
+        super().renumber(inputs, own, groups)
+        if own is not None:
+            moved = ((int(own[row]), told) for row, told in self._told.items())
+            self._told = {row: told for row, told in moved if row >= 0}

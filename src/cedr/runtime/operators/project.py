@@ -1,0 +1,298 @@
+"""Operators that change rows one by one: projection, a query's name, VALID FOREVER and VALID WITH LAST.
+
+Paper: Definition 7, Section 3.3.2.  Readings: R10 (a change that hides what a modification changed gives one row, with
+the first Os), R19, R23, R32.  Several in a row are one operator here: rows are made once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from cedr.expression.tree import Attribute
+from cedr.model.modes import Valid
+from cedr.model.schema import DataType
+from cedr.model.time import BEGINNING, FOREVER, Time
+from cedr.plan import logical
+from cedr.runtime.expressions.compile import columns_of, to_arrow, to_values
+from cedr.runtime.ids.text_ids import TextIds
+from cedr.runtime.operators.contract import OWN, Size
+from cedr.runtime.store.relation import Frame, Hop, Passed, Reach, Relation
+from cedr.runtime.store.table import NONE, Delta, Header, Rows, Table
+from cedr.runtime.values.growable import Growable
+
+Digest = tuple[int, int]
+
+
+ARROW_TYPES: dict[DataType, pa.DataType] = {
+    DataType.INTEGER: pa.int64(),
+    DataType.FLOAT: pa.float64(),
+    DataType.DECIMAL: pa.decimal128(38, 9),
+    DataType.STRING: pa.string(),
+    DataType.BOOLEAN: pa.bool_(),
+    DataType.TIMESTAMP: pa.int64(),
+    DataType.DURATION: pa.int64(),
+    DataType.DATE: pa.date32(),
+    DataType.BINARY: pa.binary(),
+    DataType.STRUCT: pa.null(),
+    DataType.LIST: pa.null(),
+    DataType.NULL: pa.null(),
+    DataType.ANY: pa.null(),
+}
+"""The Arrow type of an output column before any row of it is there."""
+
+
+class RowByRow:
+    """Rows of the input, each changed in the same way.
+
+    Where nothing of a row changes but what it is called and which of its attributes are shown, and the input's table is
+    no source's, the output has that table: a row of the input is the row of the output.
+    """
+
+    def __init__(self, nodes: Sequence[logical.Node], relation: Relation) -> None:
+        self._input = relation
+        self._project = next((n for n in nodes if isinstance(n, logical.Project)), None)
+        self._valid = next((n.valid for n in nodes if isinstance(n, logical.SetValid)), None)
+        name = next((n.name for n in nodes if isinstance(n, logical.Query)), None)
+        columns = () if self._project is None else self._project.columns
+        passing = {column.name: self._passes(column) for column in columns}
+        self._computed = [column for column in columns if passing[column.name] is None]
+        self._same = not self._computed and self._valid is None and not isinstance(relation.table.ids, TextIds)
+        """Whether the rows of the output are those of the input."""
+        self.table = relation.table if self._same else Table(None, [relation.table])
+        self._hops: tuple[Hop, ...] = () if self._same else ((self.table, 0),)
+        empty = {column.name: pa.nulls(0, ARROW_TYPES[column.type]) for column in self._computed}
+        if self._computed:
+            self.table.columns.extend(0, empty)  # one schema from the first step on
+        self.relation = self._relation(relation, name, passing)
+        self._output = Growable(np.int64)
+        """For each row of the input the row made of it, -1 where there is none."""
+        self._versions: dict[Digest, list[int]] = {}
+        self._merged: dict[Digest, dict[_Merged, int]] = {}
+        """Of events with several versions: the rows of the input, and the rows made of them."""
+
+    def _relation(self, relation: Relation, name: str | None, passing: Mapping[str, Passed | None]) -> Relation:
+        hops = self._hops
+        contributors = tuple(reach.behind(hops) for reach in relation.contributors)
+        if name is not None and not contributors and not relation.stream.startswith(logical.PLACE):
+            contributors = (Reach(hops, replace(relation, variables={})),)  # a primitive event contributes itself
+        variables = {} if self._project else {n: reach.behind(hops) for n, reach in relation.variables.items()}
+        payload = () if self._project else (*hops, *relation.payload)
+        stream = relation.stream if name is None else name
+        passed = {n: p and p._replace(reach=p.reach.behind(hops)) for n, p in passing.items()}
+        identity, projection = (*hops, *relation.identity), passed if self._project else relation.projection
+        return Relation(self.table, stream, variables, payload, identity, contributors, relation.ordered, projection)
+
+    def _passes(self, column: logical.Column) -> Passed | None:
+        """Where an attribute that is passed through untouched is from; None: the column is computed."""
+        expression = column.expression
+        if not isinstance(expression, Attribute):
+            return None
+        reach = Reach((), self._input) if expression.variable == "" else self._input.variables.get(expression.variable)
+        if reach is None:
+            return None
+        return Passed(reach, expression.name, ARROW_TYPES[column.type])
+
+    @property
+    def sets_valid(self) -> bool:
+        """Whether rows get another Ve."""
+        return self._valid is not None
+
+    # -- changes ------------------------------------------------------------------------------------------------------
+
+    def update(self, deltas: Sequence[Delta]) -> Delta:
+        """The change of the output: plain rows one by one, the versions of an event together."""
+        (delta,) = deltas
+        if self._same and self._input.table.plain.implicit:
+            return delta
+        plain = self._input.table.plain.view
+        gone, come = (plain[rows] for rows in delta)
+        removed, added = [self.made_of(delta.removed[gone])], [self._make_each(delta.added[come])]
+        if not (gone.all() and come.all()):
+            for digest in self._concerned(delta.removed[~gone], delta.added[~come]):
+                old, new = self._merge(digest)
+                removed.append(old)
+                added.append(new)
+        return Delta(np.concatenate(removed), np.concatenate(added))
+
+    def _make_each(self, rows: Rows) -> Rows:
+        """The rows that some plain rows of the input become."""
+        if self._same:
+            return rows
+        made = self._make(rows, self._input.table.header(rows)) if len(rows) else NONE
+        self._output.fill(len(self._input.table) - len(self._output), -1)
+        self._output.view[rows] = made
+        return made
+
+    def _make(self, rows: Rows, header: Header) -> Rows:
+        """Rows made of rows of the input."""
+        if self._same:
+            return self.table.extend_versions(rows, header)
+        if self._valid is not None:
+            header = header._replace(ve=self._valid_ends(rows, header))
+        if self._computed:
+            self._compute_columns(rows)
+        return self.table.extend(header, [rows])
+
+    def _valid_ends(self, rows: Rows, header: Header) -> Rows:
+        """``VALID FOREVER``, ``VALID WITH LAST``: Ve is FOREVER, or the last contributor's.  Reading: R19."""
+        if self._valid is Valid.FOREVER:
+            return np.full(len(rows), FOREVER)
+        ends, latest, ids = header.ve.copy(), np.full(len(rows), BEGINNING), [""] * len(rows)
+        for reach in self._input.contributors or (Reach((), self._input),):
+            at = reach.rows(rows)
+            some = np.flatnonzero(at >= 0)
+            of_it = reach.target.header(at[some])
+            times, texts = of_it.vs, reach.target.id_values(at[some])
+            for place, time, text, end in zip(some.tolist(), times.tolist(), texts, of_it.ve.tolist(), strict=True):
+                if (time, text) > (latest[place], ids[place]):
+                    latest[place], ids[place], ends[place] = time, text, end
+        return np.maximum(header.vs, ends)
+
+    def _compute_columns(self, rows: Rows) -> None:
+        vectors = columns_of({c.name: c.expression for c in self._computed}, Frame([(self._input, rows)]))
+        arrays = {c.name: to_arrow(vectors[c.name], c.type) for c in self._computed}
+        self.table.columns.extend(len(rows), arrays)
+
+    # -- versions -----------------------------------------------------------------------------------------------------
+
+    def _concerned(self, removed: Rows, added: Rows) -> list[Digest]:
+        """Note which versions there are; the events they belong to."""
+        digests: dict[Digest, None] = {}
+        for rows, present in ((removed, False), (added, True)):
+            high, low = self._input.digests(rows)
+            for row, *words in zip(rows.tolist(), high.tolist(), low.tolist(), strict=True):
+                digest = (words[0], words[1])
+                digests[digest] = None
+                known = self._versions.setdefault(digest, [])
+                if present:
+                    known.append(row)
+                elif row in known:
+                    known.remove(row)
+        return list(digests)
+
+    def _merge(self, digest: Digest) -> tuple[Rows, Rows]:
+        """Versions that look the same and follow each other are one row, with the first Os.  Reading: R10."""
+        rows = np.array(self._versions[digest], dtype=np.int64)
+        rows = rows[np.argsort(self._input.table.os.view[rows], kind="stable")]
+        wanted = self._wanted(rows)
+        old = self._merged.pop(digest, {})
+        new = [key for key in wanted if key not in old]
+        removed = [row for key, row in old.items() if key not in wanted]
+        made = self._made_as(new)
+        if len(rows):
+            self._merged[digest] = {key: row for key, row in old.items() if key in wanted}
+            self._merged[digest].update(zip(new, made.tolist(), strict=True))
+        else:
+            del self._versions[digest]
+        return np.array(removed, dtype=np.int64), made
+
+    def _wanted(self, rows: Rows) -> list[_Merged]:
+        """The rows that some versions amount to: the last version of each, Os and Oe."""
+        table = self._input.table
+        header = table.header(rows)
+        ends = header.ve if self._valid is None else self._valid_ends(rows, header)
+        looks = self._looks(rows, header, ends)
+        merged: dict[object, list[_Merged]] = {}
+        for row, os, oe, look in zip(rows.tolist(), header.os.tolist(), header.oe.tolist(), looks, strict=True):
+            same = merged.setdefault(look, [])
+            if same and same[-1].oe >= os:
+                same[-1] = _Merged(row, same[-1].os, max(same[-1].oe, oe))
+            else:
+                same.append(_Merged(row, os, oe))
+        return [key for keys in merged.values() for key in keys]
+
+    def _looks(self, rows: Rows, header: Header, ends: Rows) -> list[object]:
+        columns = [header.vs.tolist(), ends.tolist(), header.rt.tolist()]
+        if self._project is None:
+            columns.append(self._input.payloads(rows))
+        else:
+            frame = Frame([(self._input, rows)])
+            vectors = columns_of({c.name: c.expression for c in self._project.columns}, frame)
+            columns.extend([(type(v), v) for v in to_values(vector)] for vector in vectors.values())
+        return list(zip(*columns, strict=True))
+
+    def _made_as(self, wanted: list[_Merged]) -> Rows:
+        if not wanted:
+            return NONE
+        rows, os, oe = (np.array(column, dtype=np.int64) for column in zip(*wanted, strict=True))
+        header = self._input.table.header(rows)._replace(os=os, oe=oe)
+        return self._make(rows, header)
+
+    # -- what is known and what is forgotten --------------------------------------------------------------------------
+
+    def settled(self, inputs: Sequence[Time]) -> Time:
+        """What is final below is final here."""
+        return inputs[0]
+
+    def needs(self, settled: Sequence[Time], line: Time, ended: Time) -> list[Time]:  # noqa: ARG002 - as all do
+        """What is needed here is needed below; versions of events that can no longer change are forgotten."""
+        final = max(settled[0], line)
+        vs = self._input.table.vs.view
+        gone = [d for d, rows in self._versions.items() if all(vs[row] <= final for row in rows)]
+        for digest in gone:
+            del self._versions[digest]
+            self._merged.pop(digest, None)
+        return [line]
+
+    def let_go(self, line: Time) -> None:
+        """Nothing is undecided in any case."""
+
+    def undecided(self, known: Time) -> Time | None:  # noqa: ARG002 - decided at once
+        """Nothing."""
+        return None
+
+    def free_of(self, sources: Collection[int]) -> bool:
+        """Whether its rows go with those of the input, and these are no source's."""
+        return not self._versions and id(self._input.table) not in sources
+
+    def clear(self) -> None:
+        """The rows of the input are gone."""
+        self._output.truncate(0)
+
+    def holds(self, part: int) -> Rows:
+        """The versions of events that have several."""
+        if part == OWN:
+            return np.array([row for made in self._merged.values() for row in made.values()], dtype=np.int64)
+        return np.array([row for rows in self._versions.values() for row in rows], dtype=np.int64)
+
+    def made_of(self, rows: Rows) -> Rows:
+        """The rows made of some rows of the input, one by one."""
+        if self._same:
+            return rows
+        made: Rows = self._output.view[rows[rows < len(self._output)]]
+        return made[made >= 0]
+
+    def renumber(self, inputs: Sequence[Rows | None], own: Rows | None, groups: Mapping[object, Rows]) -> None:  # noqa: ARG002
+        """Rows got other numbers."""
+        new = inputs[0]
+        if new is not None:
+            if not self._same:
+                self._output.fill(len(new) - len(self._output), -1)
+                self._output.keep(np.flatnonzero(new >= 0))
+            self._versions = {d: new[np.array(rows, dtype=np.int64)].tolist() for d, rows in self._versions.items()}
+            self._merged = {
+                d: {key._replace(row=int(new[key.row])): row for key, row in made.items()}
+                for d, made in self._merged.items()
+            }
+        if own is not None:
+            into = self._output.view
+            into[:] = np.where(into >= 0, own[into], -1) if len(own) else -1
+            self._merged = {d: {key: int(own[row]) for key, row in made.items()} for d, made in self._merged.items()}
+
+    @property
+    def size(self) -> Size:
+        """Rows made of others are held by those; what counts are the bytes."""
+        return Size(0, self._output.nbytes + (0 if self._same else self.table.nbytes))
+
+
+class _Merged(NamedTuple):
+    """What some versions that look the same amount to: the last of them, and from when to when it is so."""
+
+    row: int
+    os: Time
+    oe: Time

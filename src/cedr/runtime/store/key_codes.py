@@ -1,0 +1,125 @@
+"""Key codes: the values of a key attribute as small numbers, the same for all columns that are compared.
+
+Paper: Section 3.1 (correlation keys).  Reading: R22.  A code is computed once for each row of a source; composite rows
+reach it along their references.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cedr.expression.tree import Way
+from cedr.runtime.expressions.nested import field_of
+from cedr.runtime.expressions.vector import spread
+from cedr.runtime.kernels.gather import gather
+from cedr.runtime.store.key_coder import KeyCoder
+from cedr.runtime.store.table import Rows, Table, each_once
+from cedr.runtime.values.growable import Growable
+from cedr.runtime.values.vector import Vector
+
+Place = tuple[int, Way]
+"""A table and the name of a column in it, or the way down to a field inside of one."""
+
+
+_SPARE = 1 << 12
+"""So many codes more than twice what was kept are let grow."""
+
+
+class _Coded:
+    """A column and the codes of its rows so far."""
+
+    def __init__(self, table: Table, way: Way) -> None:
+        self.table, self.name, self.fields = table, way[0], way[1:]
+        self.codes = Growable(np.int64)
+
+    def values(self, rows: Rows) -> Vector | None:
+        """What the rows have at the end of the way; None where there is no such column."""
+        column = self.table.columns.get(self.name)
+        if column is None:
+            return None
+        found = column.vector(rows)
+        for name in self.fields:
+            found = field_of(found, name)
+        return spread(found, len(rows))
+
+
+class Codes:
+    """The coders of a dataflow: columns that some operator compares share one."""
+
+    def __init__(self) -> None:
+        self._coded: dict[Place, _Coded] = {}
+        self._parent: dict[Place, Place] = {}
+        self._coders: dict[Place, KeyCoder] = {}
+        self._sizes: dict[Place, int] = {}
+
+    def column(self, table: Table, way: Way) -> Place:
+        """Register a column, or a field inside of one."""
+        place = (id(table), way)
+        if place not in self._coded:
+            self._coded[place] = _Coded(table, way)
+            self._parent[place] = place
+        return place
+
+    def link(self, places: list[Place]) -> None:
+        """These columns are compared: equal values get equal codes.  Before any row is coded."""
+        first = self._root(places[0])
+        for place in places[1:]:
+            self._parent[self._root(place)] = first
+
+    def of(self, place: Place, rows: Rows) -> Rows:
+        """The codes of some rows; 0 is that of NULL, which agrees with nothing, and of row -1, which is unbound."""
+        coded = self._coded[place]
+        done, total = len(coded.codes), len(coded.table)
+        if done < total:
+            rows_to_code = np.arange(done, total, dtype=np.int64)
+            source = coded.values(rows_to_code) if coded.fields else coded.table.columns.get(coded.name)
+            if source is None:
+                coded.codes.extend(np.zeros(total - done, dtype=np.int64))
+            else:
+                coder = self._coders.setdefault(self._root(place), KeyCoder())
+                coded.codes.extend(coder.codes(source, None if coded.fields else rows_to_code) + 1)
+        found = np.zeros(len(rows), dtype=np.int64)
+        if len(coded.codes) and not gather(coded.codes.view, rows, found):
+            found[rows < 0] = 0
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return sum(c.codes.nbytes for c in self._coded.values()) + sum(c.nbytes for c in self._coders.values())
+
+    def tables(self) -> list[Table]:
+        """The tables that have columns here."""
+        return [coded.table for coded in self._coded.values()]
+
+    def keep(self, table: Table, rows: Rows) -> None:
+        """The table was compacted to these rows."""
+        for place, coded in self._coded.items():
+            if place[0] == id(table):
+                coded.codes.keep(rows[rows < len(coded.codes)])
+
+    def restart(self) -> dict[Place, Rows]:
+        """Forget the values that no row has any more: for each column the old codes' new ones, 0 stays 0.
+
+        Only where there are many more than the last time: the values of a key come again.
+        """
+        renewed: dict[Place, Rows] = {}
+        for root, coder in self._coders.items():
+            if coder.size <= 2 * self._sizes.get(root, 0) + _SPARE:
+                continue
+            members = [coded for place, coded in self._coded.items() if self._root(place) == root]
+            used = each_once(coder.size + 1, [m.codes.view for m in members])
+            again = coder.restart(used[used > 0] - 1)
+            new = np.append(0, np.where(again < 0, -1, again + 1))
+            for member in members:
+                codes = new[member.codes.view]
+                member.codes.truncate(0)
+                member.codes.extend(codes)
+            renewed.update({place: new for place in self._coded if self._root(place) == root})
+            self._sizes[root] = coder.size
+        return renewed
+
+    def _root(self, place: Place) -> Place:
+        while self._parent[place] != place:
+            place = self._parent[place]
+        return place

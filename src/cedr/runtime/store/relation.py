@@ -1,0 +1,277 @@
+"""Relations: what an operator sees of one of its inputs.
+
+Rows are numbers into a table.  Composite rows hold the numbers of the rows they are made of, so that payload and
+headers of contributors are gathered only where a predicate or an output asks for them (late materialisation).
+Readings: R2 (header), R8 (IDs), R20 (variables).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from cedr.expression.tree import HeaderField
+from cedr.model.event import Payload
+from cedr.model.identity import digest
+from cedr.runtime.ids.text_ids import Ids
+from cedr.runtime.kernels import gather as kernels
+from cedr.runtime.store.table import Header, Mask, Rows, Table, picked
+from cedr.runtime.values.run_length import together
+from cedr.runtime.values.vector import Vector
+
+Hop = tuple[Table, int]
+"""From the rows of a table along one of its references."""
+
+
+def follow(hops: tuple[Hop, ...], rows: Rows) -> Rows:
+    """The rows that one reaches along some references; -1 stays -1.  To be read before the tables change."""
+    for table, index in hops:
+        at = together(rows)
+        if not len(table):
+            rows = np.full(len(rows), -1)
+        elif isinstance(at, slice):
+            rows = table.references[index].view[at]
+        else:
+            reached = np.empty(len(rows), dtype=np.int64)
+            kernels.follow(table.references[index].view, rows, reached)
+            rows = reached
+    return rows
+
+
+class Reached:
+    """What some rows reach along references, each part of the way gone once."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._known: dict[tuple[Hop, ...], Rows] = {(): rows}
+
+    def __len__(self) -> int:
+        return len(self._known[()])
+
+    def along(self, hops: tuple[Hop, ...]) -> Rows:
+        """The rows reached."""
+        found = self._known.get(hops)
+        if found is None:
+            found = self._known[hops] = follow(hops[-1:], self.along(hops[:-1]))
+        return found
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Rows of a table under a stream's name, with the variables that they bind.
+
+    ``payload`` and ``identity`` say where payload and ID of a row are found; ``contributors`` what it is made of, in
+    pattern order, which is the order of time where ``ordered``.
+    """
+
+    table: Table
+    stream: str
+    variables: dict[str, Reach] = field(default_factory=dict)
+    payload: tuple[Hop, ...] = ()
+    identity: tuple[Hop, ...] = ()
+    contributors: tuple[Reach, ...] = ()
+    ordered: bool = True
+    projection: Mapping[str, Passed | None] | None = None
+    """Where a projection made the payload: its attributes in order, with those that are passed through untouched."""
+    headers: Callable[[Rows], Header] | None = None
+    """Where the headers of rows are not those of the table."""
+
+    def header(self, rows: Rows) -> Header:
+        """The header columns of some rows; valid until the next change."""
+        return self.table.header(rows) if self.headers is None else self.headers(rows)
+
+    def renamed(self, variable: str) -> Relation:
+        """With one more variable: the row itself, without the variables inside it.  Reading: R20."""
+        own = Reach((), replace(self, variables={}))
+        return replace(self, variables={**self.variables, variable: own})
+
+    # -- header -------------------------------------------------------------------------------------------------------
+
+    def times(self, field_: HeaderField, rows: Rows) -> Rows:
+        """A header field of some rows."""
+        return picked(getattr(self.table, _COLUMNS[field_]), rows)
+
+    def digests(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """The digests of the rows' IDs, as idgen takes them.  Reading: R8."""
+        ids, at = self._ids(rows)
+        return ids.digests(at)
+
+    def id_values(self, rows: Rows) -> list[str]:
+        """The rows' IDs."""
+        ids, at = self._ids(rows)
+        return ids.values(at)
+
+    def ranks(self, rows: Rows) -> Rows:
+        """The rows' IDs as numbers in the same order.  Reading: R25 (ties)."""
+        ids, at = self._ids(rows)
+        return ids.ranks(at)
+
+    def ids(self, rows: Rows) -> tuple[Ids, Rows]:
+        """Where the rows' IDs are."""
+        return self._ids(rows)
+
+    def _ids(self, rows: Rows) -> tuple[Ids, Rows]:
+        return self.id_holder, follow(self.identity, rows)
+
+    @property
+    def id_holder(self) -> Ids:
+        """Where the IDs are, of the rows that one reaches along ``identity``."""
+        ids = self.identity_table.ids
+        assert ids is not None
+        return ids
+
+    @property
+    def identity_table(self) -> Table:
+        """The table of these rows."""
+        return _end(self.identity, self.table)
+
+    @property
+    def stream_digest(self) -> tuple[int, int]:
+        """The digest of the stream's name, the other half of a reference."""
+        return digest(self.stream)
+
+    # -- payload ------------------------------------------------------------------------------------------------------
+
+    @property
+    def payload_table(self) -> Table:
+        """The table that holds the rows' payload."""
+        return _end(self.payload, self.table)
+
+    def payload_rows(self, rows: Rows) -> Rows:
+        """The rows of that table."""
+        return follow(self.payload, rows)
+
+    def stored(self, name: str) -> tuple[tuple[Hop, ...], Table, str]:
+        """Where an attribute stands: how one comes from a row to the table that holds it, and its name there."""
+        passed = None if self.projection is None else self.projection.get(name)
+        if passed is None:
+            return self.payload, self.payload_table, name
+        hops, table, there = passed.reach.target.stored(passed.name)
+        return (*self.payload, *passed.reach.hops, *hops), table, there
+
+    def attribute(self, name: str, rows: Rows) -> Vector:
+        """A payload attribute of some rows; NULL where a row is -1 or has no such attribute."""
+        hops, table, there = self.stored(name)
+        column = table.columns.get(there)
+        if column is None:
+            return Vector(np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.bool_))
+        return column.vector(follow(hops, rows))
+
+    def arrays(self, reached: Reached) -> dict[str, pa.Array]:
+        """The payload of some rows, as columns in the types that they came in."""
+        names = self.payload_table.columns.names if self.projection is None else self.projection
+        return {name: self._array(name, reached) for name in names}
+
+    def _array(self, name: str, reached: Reached) -> pa.Array:
+        hops, table, there = self.stored(name)
+        passed = None if self.projection is None else self.projection.get(name)
+        column = table.columns.get(there)
+        if passed is None:
+            assert column is not None
+            return column.take(reached.along(hops))
+        found = pa.nulls(len(reached), passed.type) if column is None else column.take(reached.along(hops))
+        return found.cast(passed.type) if pa.types.is_null(found.type) else found
+
+    def payloads(self, rows: Rows) -> list[Payload]:
+        """The payload of some rows, each with the attributes that it has."""
+        if self.projection is None:
+            return self.payload_table.columns.payloads(self.payload_rows(rows))
+        columns = []
+        for name in self.projection:
+            hops, table, there = self.stored(name)
+            column = table.columns.get(there)
+            columns.append([None] * len(rows) if column is None else column.values(follow(hops, rows)))
+        names = tuple(self.projection)
+        rows_of_values = zip(*columns, strict=True) if columns else iter([()] * len(rows))
+        return [Payload(zip(names, row, strict=True)) for row in rows_of_values]
+
+
+class Passed(NamedTuple):
+    """An attribute that a projection passes through untouched: where it is from, and its type before any is there."""
+
+    reach: Reach
+    name: str
+    type: pa.DataType
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How one comes from a row to another one that it is made of."""
+
+    hops: tuple[Hop, ...]
+    target: Relation
+
+    def rows(self, rows: Rows) -> Rows:
+        """The rows reached."""
+        return follow(self.hops, rows)
+
+    def after(self, hop: Hop) -> Reach:
+        """The same from one step further away."""
+        return Reach((hop, *self.hops), self.target)
+
+    def behind(self, hops: tuple[Hop, ...]) -> Reach:
+        """The same from some steps further away."""
+        return Reach((*hops, *self.hops), self.target)
+
+
+def _end(hops: tuple[Hop, ...], table: Table) -> Table:
+    """The table at the end of some hops: the one that the last reference points into."""
+    return table if not hops else hops[-1][0].targets[hops[-1][1]]
+
+
+_COLUMNS = {
+    HeaderField.VS: "vs",
+    HeaderField.VE: "ve",
+    HeaderField.OS: "os",
+    HeaderField.OE: "oe",
+    HeaderField.RT: "rt",
+}
+
+
+class Frame:
+    """Instances to evaluate expressions on: one row of each of some relations.  -1: this one is left out."""
+
+    def __init__(self, parts: list[tuple[Relation, Rows]]) -> None:
+        self._parts = parts
+
+    def __len__(self) -> int:
+        return len(self._parts[0][1])
+
+    def attribute(self, variable: str, name: str) -> Vector:
+        """Payload attributes of what a variable stands for."""
+        found = self._found(variable)
+        if found is None:
+            return Vector(np.zeros(len(self), dtype=np.int64), np.zeros(len(self), dtype=np.bool_))
+        return found[0].attribute(name, found[1])
+
+    def header(self, variable: str, field_: HeaderField) -> Vector:
+        """A header field of what a variable stands for."""
+        found = self._found(variable)
+        if found is None:
+            return Vector(np.zeros(len(self), dtype=np.int64), np.zeros(len(self), dtype=np.bool_))
+        relation, rows = found
+        if field_ is HeaderField.ID:
+            ids, at = relation.ids(rows)
+            return Vector(ids.texts(at), None)
+        missing = rows < 0
+        return Vector(relation.times(field_, rows), ~missing if missing.any() else None)
+
+    def bound(self, variable: str) -> Mask | None:
+        """Where a variable is bound; None: everywhere."""
+        found = self._found(variable)
+        if found is None:
+            return np.zeros(len(self), dtype=np.bool_)
+        present = found[1] >= 0
+        return None if present.all() else present
+
+    def _found(self, variable: str) -> tuple[Relation, Rows] | None:
+        if variable == "":
+            return self._parts[0]
+        for relation, rows in self._parts:
+            reach = relation.variables.get(variable)
+            if reach is not None:
+                return reach.target, reach.rows(rows)
+        return None

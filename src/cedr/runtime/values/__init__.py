@@ -1,0 +1,1 @@
+"""Values in columns: arrays, texts, nested values, and the memory that they take."""
