@@ -9,10 +9,10 @@ import pytest
 
 from cedr.connect.messages import take_messages
 from cedr.errors import HostError, LanguageError, StreamError
-from cedr.evaluation import HOSTS, Answer, Job, Result, evaluate
-from cedr.evaluation.catalog import read_catalog
-from cedr.evaluation.hosts import Stream
-from cedr.evaluation.queries import parse_level, query_file
+from cedr.hosts import HOSTS, Answer, Job, Result, evaluate
+from cedr.hosts.catalog import read_catalog
+from cedr.hosts.host import Stream
+from cedr.hosts.queries import parse_level, query_file
 from cedr.model.event import primitive
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
 from cedr.model.schema import Catalog, DataType, EventType

@@ -12,7 +12,7 @@ from functools import cache
 from random import Random
 
 from cedr.consistency.pipeline import Pipeline
-from cedr.evaluation.hosts import said_by
+from cedr.hosts.host import said_by
 from cedr.model.event import Event, primitive
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
 from cedr.model.schema import Catalog, DataType, EventType

@@ -55,15 +55,15 @@ if TYPE_CHECKING:
     from cedr.errors import LanguageError as LanguageError
     from cedr.errors import PlanError as PlanError
     from cedr.errors import StreamError as StreamError
-    from cedr.evaluation.catalog import read_catalog as read_catalog
-    from cedr.evaluation.events import events as events
-    from cedr.evaluation.live import AsyncLive as AsyncLive
-    from cedr.evaluation.live import Live as Live
-    from cedr.evaluation.live import Said as Said
-    from cedr.evaluation.live import run as run
-    from cedr.evaluation.queries import compile_query, explain_query
-    from cedr.evaluation.result import Result as Result
-    from cedr.evaluation.run import evaluate as evaluate
+    from cedr.hosts.catalog import read_catalog as read_catalog
+    from cedr.hosts.events import events as events
+    from cedr.hosts.live import AsyncLive as AsyncLive
+    from cedr.hosts.live import Live as Live
+    from cedr.hosts.live import Said as Said
+    from cedr.hosts.live import run as run
+    from cedr.hosts.queries import compile_query, explain_query
+    from cedr.hosts.result import Result as Result
+    from cedr.hosts.run import evaluate as evaluate
     from cedr.model.event import Event as Event
     from cedr.model.event import Payload as Payload
     from cedr.model.event import primitive as primitive
@@ -141,12 +141,12 @@ _MODULES = {
         "PlanError",
         "StreamError",
     ),
-    "cedr.evaluation.catalog": ("read_catalog",),
-    "cedr.evaluation.events": ("events",),
-    "cedr.evaluation.live": ("AsyncLive", "Live", "Said", "run"),
-    "cedr.evaluation.queries": ("compile", "explain"),
-    "cedr.evaluation.result": ("Result",),
-    "cedr.evaluation.run": ("evaluate",),
+    "cedr.hosts.catalog": ("read_catalog",),
+    "cedr.hosts.events": ("events",),
+    "cedr.hosts.live": ("AsyncLive", "Live", "Said", "run"),
+    "cedr.hosts.queries": ("compile", "explain"),
+    "cedr.hosts.result": ("Result",),
+    "cedr.hosts.run": ("evaluate",),
     "cedr.model.event": ("Event", "Payload", "primitive"),
     "cedr.model.history": ("HistoryTable",),
     "cedr.model.level": ("MIDDLE", "STRONG", "WEAK", "Bound", "ConsistencyLevel"),

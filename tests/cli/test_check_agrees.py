@@ -9,7 +9,7 @@ import pytest
 import cedr
 from cedr.cli.checking import compiled
 from cedr.errors import CedrError
-from cedr.evaluation.catalog import declared_types, read_catalog
+from cedr.hosts.catalog import declared_types, read_catalog
 from cedr.language.codes import all_codes
 from cedr.language.parse import parse
 from cedr.language.syntax import Query

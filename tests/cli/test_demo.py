@@ -19,10 +19,10 @@ from cedr.cli.demo_run import query_text
 from cedr.cli.demo_screen import HEIGHT, WIDTH
 from cedr.cli.demo_view import LiveView
 from cedr.cli.main import app
-from cedr.evaluation.agreement import Agreement
-from cedr.evaluation.demo.arriving import Arriving, Scale
-from cedr.evaluation.demo.running import LocalRun
-from cedr.evaluation.demo.watching import Watching
+from cedr.hosts.agreement import Agreement
+from cedr.hosts.demo.arriving import Arriving, Scale
+from cedr.hosts.demo.running import LocalRun
+from cedr.hosts.demo.watching import Watching
 from cedr.model.history import HistoryTable
 from cedr.model.level import MIDDLE
 from cedr.spark import java

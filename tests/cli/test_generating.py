@@ -14,9 +14,9 @@ from typer.testing import Result as Run
 
 from cedr.cli.main import app
 from cedr.connect.rows import Data, row_as_data
-from cedr.evaluation.hosts import said_by
-from cedr.evaluation.result import Result
-from cedr.evaluation.run import evaluate
+from cedr.hosts.host import said_by
+from cedr.hosts.result import Result
+from cedr.hosts.run import evaluate
 from cedr.model.event import Event
 from cedr.model.time import FOREVER
 from cedr.semantics.evaluate import latest

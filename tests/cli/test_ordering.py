@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cedr.cli.main import app
-from cedr.evaluation import engines
+from cedr.hosts import engines
 from tests.testing.test_order import ALERT, MESSAGES, Fragile, Impatient
 
 

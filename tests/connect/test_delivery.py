@@ -14,7 +14,7 @@ from cedr.connect.generated import Rendering, types_of
 from cedr.connect.machines import Fleet, Story
 from cedr.connect.messages import MessageFile, take_messages
 from cedr.errors import StreamError
-from cedr.evaluation.catalog import declared_types
+from cedr.hosts.catalog import declared_types
 from cedr.language.parse import parse
 from cedr.model.intake import Intake
 from cedr.model.schema import Catalog

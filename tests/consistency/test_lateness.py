@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cedr.consistency.admission.door import Arrivals
 from cedr.consistency.batch import EventBatch
-from cedr.evaluation.holding import Holding
+from cedr.hosts.holding import Holding
 from cedr.model.event import primitive
 from cedr.model.level import MIDDLE, WEAK
 from cedr.model.stream import Guarantee, Message, Retract, insert

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import cedr
 from cedr.consistency.batch import EventBatch
 from cedr.errors import CedrError, LanguageError, StreamError
-from cedr.evaluation.result import Result, untracked
+from cedr.hosts.result import Result, untracked
 
 PAIR = """
 EVENT Pair

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cedr.errors import LanguageError
-from cedr.evaluation.catalog import declared_types
+from cedr.hosts.catalog import declared_types
 from cedr.language.check import check, check_text
 from cedr.language.options import OPTIONS
 from cedr.language.parse import parse

@@ -19,7 +19,7 @@ from cedr.connect.generated import types_of
 from cedr.connect.machines import Fleet, Story
 from cedr.connect.writing import write_folder
 from cedr.consistency.pipeline import Pipeline
-from cedr.evaluation.queries import parse_level
+from cedr.hosts.queries import parse_level
 from cedr.model.stream import Guarantee, Message, Retract, default_key, insert
 from cedr.model.time import FOREVER, HOUR
 from cedr.plan.compile import compile_text

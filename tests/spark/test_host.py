@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from cedr.errors import HostError
-from cedr.evaluation import Result, evaluate
+from cedr.hosts import Result, evaluate
 from cedr.language.syntax import File
 from cedr.model.level import ConsistencyLevel
 from cedr.model.stream import Message

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cedr.connect.messages import take_messages
-from cedr.evaluation.catalog import declared_types
-from cedr.evaluation.engines import Factory, oracle_engine
-from cedr.evaluation.naive import Naive, NaiveChanges
+from cedr.hosts.catalog import declared_types
+from cedr.hosts.engines import Factory, oracle_engine
+from cedr.hosts.naive import Naive, NaiveChanges
 from cedr.language.parse import parse
 from cedr.language.syntax import File
 from cedr.model.intake import Intake

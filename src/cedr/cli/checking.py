@@ -10,8 +10,8 @@ import typer
 
 from cedr.cli.reporting import exit_status, report
 from cedr.errors import CedrError, Diagnostic, Span
-from cedr.evaluation.catalog import read_catalog
-from cedr.evaluation.queries import query_file, types_for
+from cedr.hosts.catalog import read_catalog
+from cedr.hosts.queries import query_file, types_for
 from cedr.model.level import MIDDLE
 from cedr.model.schema import Catalog
 from cedr.plan.compile import Program, compile_file

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cedr.connect.tables import Table
-from cedr.evaluation.agreement import Agreement, Kept
-from cedr.evaluation.demo.watching import Peak, Watching
+from cedr.hosts.agreement import Agreement, Kept
+from cedr.hosts.demo.watching import Peak, Watching
 from cedr.model.time import FOREVER, MINUTE, format_timestamp
 
 

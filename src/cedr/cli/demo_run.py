@@ -18,9 +18,9 @@ from cedr.cli.demo_closing import closing
 from cedr.cli.demo_screen import screen
 from cedr.cli.demo_view import view
 from cedr.cli.reporting import WRONG, say
-from cedr.evaluation.demo.arriving import Arriving, Scale
-from cedr.evaluation.demo.running import LocalRun, Run
-from cedr.evaluation.demo.watching import Peak, Watching
+from cedr.hosts.demo.arriving import Arriving, Scale
+from cedr.hosts.demo.running import LocalRun, Run
+from cedr.hosts.demo.watching import Peak, Watching
 
 if TYPE_CHECKING:
     from cedr.model.history import HistoryTable

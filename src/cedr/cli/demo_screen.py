@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from cedr.evaluation.agreement import Agreement
-from cedr.evaluation.demo.arriving import DISORDER
-from cedr.evaluation.demo.lanes import Emitted, Lanes
-from cedr.evaluation.demo.watching import Peak, Watching
+from cedr.hosts.agreement import Agreement
+from cedr.hosts.demo.arriving import DISORDER
+from cedr.hosts.demo.lanes import Emitted, Lanes
+from cedr.hosts.demo.watching import Peak, Watching
 from cedr.model.time import DAY, HOUR, MINUTE, format_duration
 
 WIDTH, HEIGHT = 80, 24

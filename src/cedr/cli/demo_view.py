@@ -15,8 +15,8 @@ from cedr.model.time import Time, format_timestamp
 
 if TYPE_CHECKING:
     from cedr.cli.demo_closing import Closing
-    from cedr.evaluation.demo.running import Costs
-    from cedr.evaluation.demo.watching import Step, Utterance, Watching
+    from cedr.hosts.demo.running import Costs
+    from cedr.hosts.demo.watching import Step, Utterance, Watching
     from cedr.model.level import ConsistencyLevel
 
 _NAMED = 3

@@ -36,7 +36,7 @@ class Data:
         if self.messages is not None and self.events:
             raise StreamError(Diagnostic("bad-word", "--events and --messages are two names for one thing: give one"))
         if self.messages is not None:
-            from cedr.evaluation.inputs import MessagesAt
+            from cedr.hosts.inputs import MessagesAt
 
             return MessagesAt(self.messages)
         named = [_by_type(each) for each in self.events]

@@ -20,10 +20,10 @@ from cedr.connect.rows import change_as_data, row_as_data
 from cedr.consistency.measures import Measures
 from cedr.data.change_log import ChangeLog
 from cedr.errors import Diagnostic, StreamError, unwritable
-from cedr.evaluation.catalog import read_catalog
-from cedr.evaluation.measured import measures_as_data, measures_table
-from cedr.evaluation.result import Result
-from cedr.evaluation.run import evaluate
+from cedr.hosts.catalog import read_catalog
+from cedr.hosts.measured import measures_as_data, measures_table
+from cedr.hosts.result import Result
+from cedr.hosts.run import evaluate
 
 _DRAWN = 20
 """So many dead letters are drawn with their line; the rest is told by reason."""

@@ -9,8 +9,8 @@ import typer
 
 from cedr.cli.checking import compiled
 from cedr.cli.reporting import report
-from cedr.evaluation.catalog import read_catalog
-from cedr.evaluation.queries import choose, parse_level
+from cedr.hosts.catalog import read_catalog
+from cedr.hosts.queries import choose, parse_level
 from cedr.model.level import MIDDLE
 from cedr.plan.explain import explain
 

@@ -15,7 +15,7 @@ from cedr.connect.machines import CORRECTABLE, Fleet, Story
 from cedr.connect.values import Misfit, time_of
 from cedr.connect.writing import Done, Pace, format_of, write_file, write_folder, write_lines
 from cedr.errors import Diagnostic, StreamError
-from cedr.evaluation.queries import parse_duration
+from cedr.hosts.queries import parse_duration
 from cedr.model.time import Time
 
 

@@ -9,7 +9,7 @@ import typer
 from cedr.cli.evaluating import Request
 from cedr.cli.reporting import WRONG, report
 from cedr.cli.show import progress
-from cedr.evaluation.catalog import read_catalog
+from cedr.hosts.catalog import read_catalog
 from cedr.testing.order import Counterexample, check_order
 
 

@@ -14,8 +14,8 @@ from cedr.cli.show import working
 from cedr.connect.outgoing import message_as_data
 from cedr.connect.rows import Data, change_as_data, contributor_ids
 from cedr.connect.tables import payload_text, restated, short_id
-from cedr.evaluation.catalog import read_catalog
-from cedr.evaluation.trace import Step, Trace, Utterance, View, trace
+from cedr.hosts.catalog import read_catalog
+from cedr.hosts.trace import Step, Trace, Utterance, View, trace
 from cedr.model.event import Event
 from cedr.model.intake import Accepted
 from cedr.model.stream import Guarantee, Insert, LineageKey, Message, Retract

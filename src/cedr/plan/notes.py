@@ -1,7 +1,7 @@
 """What a plan does at a level that surprises nearly everybody, and what to write instead.
 
 Paper: Section 5.  Readings: R15, R16 (the two forms of UNLESS), R33 (blocking delays what comes in and what goes out).
-Everything that is said here about alternatives is tested on both hosts: tests/evaluation/test_unless_alternatives.py.
+Everything that is said here about alternatives is tested on both hosts: tests/hosts/test_unless_alternatives.py.
 """
 
 from __future__ import annotations

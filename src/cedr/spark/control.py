@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cedr.errors import Diagnostic, HostError
-from cedr.evaluation.queries import parse_level
+from cedr.hosts.queries import parse_level
 from cedr.model.level import ConsistencyLevel
 
 

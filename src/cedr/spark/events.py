@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as st
 
 from cedr.errors import Diagnostic, LanguageError, StreamError
-from cedr.evaluation.queries import parse_level
+from cedr.hosts.queries import parse_level
 from cedr.spark.clocks import FRACTIONS, TimeWords, micros
 from cedr.spark.datatypes import WHOLE, ours
 

@@ -15,8 +15,8 @@ from pyspark.sql import types as st
 
 from cedr.connect.outgoing import message_as_line
 from cedr.errors import Diagnostic, HostError
-from cedr.evaluation.engines import in_order
-from cedr.evaluation.hosts import Answer, Job, Stream, said_by
+from cedr.hosts.engines import in_order
+from cedr.hosts.host import Answer, Job, Stream, said_by
 from cedr.model.dead_letter import DeadLetter
 from cedr.model.event import Event, Payload
 from cedr.model.schema import Catalog, DataType, EventType

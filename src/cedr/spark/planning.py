@@ -16,9 +16,9 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from cedr.consistency.pipeline import Pipeline
 from cedr.errors import Diagnostic, HostError, StreamError
-from cedr.evaluation.catalog import declared_types, merged
-from cedr.evaluation.queries import Builder, catalog_of, choose, parse_level, query_file
-from cedr.evaluation.units import durations_of
+from cedr.hosts.catalog import declared_types, merged
+from cedr.hosts.queries import Builder, catalog_of, choose, parse_level, query_file
+from cedr.hosts.units import durations_of
 from cedr.language.check import uses_of
 from cedr.language.syntax import File, Query
 from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel

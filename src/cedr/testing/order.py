@@ -20,11 +20,11 @@ from typing import Any
 from cedr.connect.outgoing import message_as_data, message_as_line
 from cedr.connect.tables import Clock, Table, messages_table, rows_table
 from cedr.errors import Diagnostic
-from cedr.evaluation.engines import Factory, engine_named, fitting_engine
-from cedr.evaluation.inputs import Messages
-from cedr.evaluation.queries import AnyQuery, choose
-from cedr.evaluation.result import Track, untracked
-from cedr.evaluation.run import ready
+from cedr.hosts.engines import Factory, engine_named, fitting_engine
+from cedr.hosts.inputs import Messages
+from cedr.hosts.queries import AnyQuery, choose
+from cedr.hosts.result import Track, untracked
+from cedr.hosts.run import ready
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
 from cedr.model.schema import Catalog
 from cedr.model.stream import Insert, Message

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from cedr.evaluation.engines import Engine, Factory
+from cedr.hosts.engines import Engine, Factory
 from cedr.model.equivalence import projected
 from cedr.model.event import Event
 from cedr.model.history import HistoryTable

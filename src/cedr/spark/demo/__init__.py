@@ -1,4 +1,4 @@
-"""The demo on Spark: the standing query of ``cedr.evaluation.demo`` at three levels from one state.
+"""The demo on Spark: the standing query of ``cedr.hosts.demo`` at three levels from one state.
 
 Paper: Section 5.
 

@@ -16,9 +16,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from cedr.errors import Diagnostic, HostError
-from cedr.evaluation.account import Told
-from cedr.evaluation.demo.arriving import Arriving
-from cedr.evaluation.demo.running import LEVELS, Batch, Costs, in_order
+from cedr.hosts.account import Told
+from cedr.hosts.demo.arriving import Arriving
+from cedr.hosts.demo.running import LEVELS, Batch, Costs, in_order
 from cedr.model.event import Event, Payload
 from cedr.model.time import FOREVER
 from cedr.spark.events import events

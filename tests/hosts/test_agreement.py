@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cedr.evaluation.agreement import agreement
+from cedr.hosts.agreement import agreement
 from cedr.model.event import Event, primitive
 from cedr.model.history import HistoryTable
 from cedr.model.level import MIDDLE, STRONG, WEAK, ConsistencyLevel

@@ -20,14 +20,14 @@ from cedr.connect.messages import MessageFile
 from cedr.consistency.measures import Measures
 from cedr.data.rejected import SHARE
 from cedr.errors import Diagnostic, StreamError
-from cedr.evaluation.declared_data import given_data
-from cedr.evaluation.engines import Engine, engine_named, fitting_engine
-from cedr.evaluation.feed import file_lines
-from cedr.evaluation.hosts import on_the_oracle, sensible_batch
-from cedr.evaluation.noticing import on_stream
-from cedr.evaluation.preparing import prepare
-from cedr.evaluation.queries import AnyQuery, choose, folder_of, parse_level, parsed
-from cedr.evaluation.standing import Said, Standing, compiled
+from cedr.hosts.declared_data import given_data
+from cedr.hosts.engines import Engine, engine_named, fitting_engine
+from cedr.hosts.feed import file_lines
+from cedr.hosts.host import on_the_oracle, sensible_batch
+from cedr.hosts.noticing import on_stream
+from cedr.hosts.preparing import prepare
+from cedr.hosts.queries import AnyQuery, choose, folder_of, parse_level, parsed
+from cedr.hosts.standing import Said, Standing, compiled
 from cedr.model.event import Event
 from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.schema import Catalog, EventType

@@ -16,10 +16,10 @@ from cedr.data.opening import LocalEvents
 from cedr.data.rejected import Rejects
 from cedr.data.results import Shape
 from cedr.errors import Diagnostic, StreamError
-from cedr.evaluation.catalog import declared_types, merged
-from cedr.evaluation.noticing import noticed
-from cedr.evaluation.queries import Parsed, catalog_of, choose
-from cedr.evaluation.units import check_units
+from cedr.hosts.catalog import declared_types, merged
+from cedr.hosts.noticing import noticed
+from cedr.hosts.queries import Parsed, catalog_of, choose
+from cedr.hosts.units import check_units
 from cedr.language.check import uses_of
 from cedr.language.syntax import File, Query
 from cedr.model.schema import Catalog, DataType, EventType

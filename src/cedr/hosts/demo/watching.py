@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from cedr.connect.tables import Clock
-from cedr.evaluation.account import Account, Told
-from cedr.evaluation.agreement import Agreement, agreement
-from cedr.evaluation.demo.arriving import Arriving, ArrivingFile
-from cedr.evaluation.demo.lanes import Histories
-from cedr.evaluation.demo.running import LEVELS, Batch, Costs
-from cedr.evaluation.hosts import Job, oracle
-from cedr.evaluation.queries import choose, query_file
-from cedr.evaluation.reasons import Reasons
+from cedr.hosts.account import Account, Told
+from cedr.hosts.agreement import Agreement, agreement
+from cedr.hosts.demo.arriving import Arriving, ArrivingFile
+from cedr.hosts.demo.lanes import Histories
+from cedr.hosts.demo.running import LEVELS, Batch, Costs
+from cedr.hosts.host import Job, oracle
+from cedr.hosts.queries import choose, query_file
+from cedr.hosts.reasons import Reasons
 from cedr.model.event import Event, primitive_contributors
 from cedr.model.history import HistoryTable
 from cedr.model.intake import Accepted

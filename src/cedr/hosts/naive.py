@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Never
 
 from cedr.consistency.measures import Measures
 from cedr.errors import Diagnostic, HostError
-from cedr.evaluation.holding import Holding
+from cedr.hosts.holding import Holding
 from cedr.model.event import Event
 from cedr.model.intake import DeadLetter
 from cedr.model.level import ConsistencyLevel

@@ -16,15 +16,15 @@ from cedr.data.change_log import ChangeLog
 from cedr.data.rejected import SHARE
 from cedr.data.results import Shape
 from cedr.errors import Diagnostic
-from cedr.evaluation.catalog import declared_types, merged
-from cedr.evaluation.declared_data import given_data
-from cedr.evaluation.hosts import Job, Stream, host_named, sensible_batch
-from cedr.evaluation.inputs import Messages, messages_of
-from cedr.evaluation.preparing import Prepared, prepare
-from cedr.evaluation.queries import AnyQuery, Parsed, catalog_of, choose, folder_of, parse_level, parsed
-from cedr.evaluation.result import ChangeStream, Result, timestamps_in
-from cedr.evaluation.tabular import evaluate_rows
-from cedr.evaluation.units import odd_times
+from cedr.hosts.catalog import declared_types, merged
+from cedr.hosts.declared_data import given_data
+from cedr.hosts.host import Job, Stream, host_named, sensible_batch
+from cedr.hosts.inputs import Messages, messages_of
+from cedr.hosts.preparing import Prepared, prepare
+from cedr.hosts.queries import AnyQuery, Parsed, catalog_of, choose, folder_of, parse_level, parsed
+from cedr.hosts.result import ChangeStream, Result, timestamps_in
+from cedr.hosts.tabular import evaluate_rows
+from cedr.hosts.units import odd_times
 from cedr.model.dead_letter import DeadLetter
 from cedr.model.event import Event
 from cedr.model.level import MIDDLE, ConsistencyLevel

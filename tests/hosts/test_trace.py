@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cedr.errors import HostError
-from cedr.evaluation.trace import Trace, trace
+from cedr.hosts.trace import Trace, trace
 from cedr.model.level import MIDDLE, STRONG
 
 HOSTS = pytest.mark.parametrize("host", ["oracle", "local"])

@@ -23,8 +23,8 @@ from cedr.connect.generated import SCHEMA, TIME, Rendering, types_of
 from cedr.connect.machines import Fleet, Story
 from cedr.connect.messages import read_stream
 from cedr.errors import Diagnostic, StreamError
-from cedr.evaluation.catalog import declared_types
-from cedr.evaluation.queries import query_file
+from cedr.hosts.catalog import declared_types
+from cedr.hosts.queries import query_file
 from cedr.model.schema import Catalog
 from cedr.model.stream import Guarantee, Insert, LineageKey, Message, insert
 from cedr.model.time import DAY, HOUR, Time

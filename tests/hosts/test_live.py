@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import cedr
-from cedr.evaluation.live import AsyncLive, Live, Said
+from cedr.hosts.live import AsyncLive, Live, Said
 
 PAIR = "EVENT Pair WHEN SEQUENCE(A AS a, B AS b, 10) WHERE {a.key = b.key} OUTPUT a.key AS key"
 ALERT = "EVENT Alert WHEN UNLESS(A AS a, B AS b, 10) WHERE {a.key = b.key} OUTPUT a.key AS key"

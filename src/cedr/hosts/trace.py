@@ -13,12 +13,12 @@ from typing import Any
 from cedr.connect.tables import Clock
 from cedr.consistency.measures import Measures
 from cedr.errors import Diagnostic
-from cedr.evaluation.engines import Engine, engine_named, fitting_engine, in_order
-from cedr.evaluation.holding import Holding
-from cedr.evaluation.inputs import Messages
-from cedr.evaluation.queries import AnyQuery, choose, parse_level
-from cedr.evaluation.reasons import Reasons
-from cedr.evaluation.run import ready
+from cedr.hosts.engines import Engine, engine_named, fitting_engine, in_order
+from cedr.hosts.holding import Holding
+from cedr.hosts.inputs import Messages
+from cedr.hosts.queries import AnyQuery, choose, parse_level
+from cedr.hosts.reasons import Reasons
+from cedr.hosts.run import ready
 from cedr.model.intake import Accepted, DeadLetter
 from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.schema import Catalog

@@ -9,9 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cedr.evaluation.hosts import HOSTS, Answer, Job
-    from cedr.evaluation.result import Result
-    from cedr.evaluation.run import evaluate
+    from cedr.hosts.host import HOSTS, Answer, Job
+    from cedr.hosts.result import Result
+    from cedr.hosts.run import evaluate
 
 _MODULES = {"HOSTS": "hosts", "Answer": "hosts", "Job": "hosts", "Result": "result", "evaluate": "run"}
 
@@ -22,4 +22,4 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    return getattr(import_module(f"cedr.evaluation.{_MODULES[name]}"), name)
+    return getattr(import_module(f"cedr.hosts.{_MODULES[name]}"), name)

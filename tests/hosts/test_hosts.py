@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cedr.errors import HostError
-from cedr.evaluation import Result, evaluate
+from cedr.hosts import Result, evaluate
 from cedr.language.syntax import File
 from cedr.model.level import STRONG, ConsistencyLevel
 from cedr.model.stream import Message

@@ -13,7 +13,7 @@ from typing import cast
 
 from cedr.consistency.measures import Measures
 from cedr.errors import Diagnostic
-from cedr.evaluation.engines import (
+from cedr.hosts.engines import (
     Factory,
     fitting_engine,
     in_order,
@@ -21,7 +21,7 @@ from cedr.evaluation.engines import (
     oracle_engine,
     unknown_host,
 )
-from cedr.evaluation.result import Track, untracked
+from cedr.hosts.result import Track, untracked
 from cedr.model.event import Event
 from cedr.model.intake import DeadLetter, Intake
 from cedr.model.level import MIDDLE, ConsistencyLevel

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from cedr.data.arriving import Arriving
 from cedr.errors import Diagnostic
-from cedr.evaluation.ties import tied
+from cedr.hosts.ties import tied
 from cedr.model.level import ConsistencyLevel
 from cedr.model.time import FOREVER, format_duration
 from cedr.plan.compile import CompiledQuery

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cedr.evaluation.demo.arriving import ArrivingFile
-from cedr.evaluation.demo.lanes import Emitted, Histories
+from cedr.hosts.demo.arriving import ArrivingFile
+from cedr.hosts.demo.lanes import Emitted, Histories
 from cedr.model.event import Event, primitive
 from cedr.model.stream import Insert, Message, Retract, default_key, insert
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cedr.evaluation.holding import Holding
-from cedr.evaluation.naive import Naive
+from cedr.hosts.holding import Holding
+from cedr.hosts.naive import Naive
 from cedr.model.level import MIDDLE, STRONG, Bound, ConsistencyLevel
 from cedr.plan.compile import compile_text
 from cedr.testing import strategies as some

@@ -15,10 +15,10 @@ from cedr.connect.dead_letters import drawn
 from cedr.connect.outgoing import message_as_line
 from cedr.connect.places import Position
 from cedr.errors import Diagnostic, HostError
-from cedr.evaluation.catalog import declared_types, merged
-from cedr.evaluation.engines import Engine
-from cedr.evaluation.feed import NAME, Feed
-from cedr.evaluation.queries import Parsed, catalog_of
+from cedr.hosts.catalog import declared_types, merged
+from cedr.hosts.engines import Engine
+from cedr.hosts.feed import NAME, Feed
+from cedr.hosts.queries import Parsed, catalog_of
 from cedr.model.intake import DeadLetter
 from cedr.model.level import ConsistencyLevel
 from cedr.model.schema import Catalog

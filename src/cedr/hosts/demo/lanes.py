@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cedr.evaluation.demo.arriving import ArrivingFile
+from cedr.hosts.demo.arriving import ArrivingFile
 from cedr.model.event import Event
 from cedr.model.stream import Insert, Message
 from cedr.model.time import Time

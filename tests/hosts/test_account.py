@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cedr.evaluation.account import Account, Told
+from cedr.hosts.account import Account, Told
 from cedr.model.event import Event, primitive
 from cedr.model.stream import Retract
 from cedr.model.time import FOREVER

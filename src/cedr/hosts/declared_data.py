@@ -11,8 +11,8 @@ from typing import Any
 
 from cedr.data.opening import LocalEvents, is_message, local_events
 from cedr.errors import Diagnostic, StreamError
-from cedr.evaluation.inputs import as_events
-from cedr.evaluation.queries import Parsed
+from cedr.hosts.inputs import as_events
+from cedr.hosts.queries import Parsed
 from cedr.language.syntax import File, Origin, TypeDeclaration
 from cedr.plan.compile import Program
 

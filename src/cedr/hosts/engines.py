@@ -104,7 +104,7 @@ def local_engine(plan: Node, levels: Levels, types: Catalog, providers: Iterable
 
 def oracle_engine(plan: Node, levels: Levels, types: Catalog, providers: Iterable[str] = ()) -> Engine:
     """The oracle's naive engine."""
-    from cedr.evaluation.naive import Naive
+    from cedr.hosts.naive import Naive
 
     return Naive(plan, levels, types, providers)
 

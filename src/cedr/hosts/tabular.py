@@ -18,11 +18,11 @@ from cedr.data.change_log import ChangeLog, Step
 from cedr.data.rejected import Rejected, Rejects
 from cedr.data.results import standing
 from cedr.errors import Diagnostic, HostError
-from cedr.evaluation.engines import ENGINES, fitting_engine, in_order
-from cedr.evaluation.hosts import Answer, Job, host_named, on_the_oracle, said_by, sensible_batch
-from cedr.evaluation.noticing import on_stream
-from cedr.evaluation.preparing import Prepared
-from cedr.evaluation.result import ChangeStream, Result, Track, untracked
+from cedr.hosts.engines import ENGINES, fitting_engine, in_order
+from cedr.hosts.host import Answer, Job, host_named, on_the_oracle, said_by, sensible_batch
+from cedr.hosts.noticing import on_stream
+from cedr.hosts.preparing import Prepared
+from cedr.hosts.result import ChangeStream, Result, Track, untracked
 from cedr.model.dead_letter import DeadLetter
 from cedr.model.event import Event
 from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel

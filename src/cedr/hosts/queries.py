@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from cedr.connect.files import read_text
 from cedr.errors import Diagnostic, LanguageError
-from cedr.evaluation.catalog import declared_types, read_catalog
+from cedr.hosts.catalog import declared_types, read_catalog
 from cedr.language.check import check_text
 from cedr.language.parse import parse_all
 from cedr.language.syntax import File

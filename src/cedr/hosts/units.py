@@ -10,7 +10,7 @@ from typing import Final
 
 from cedr.data.arriving import Arriving
 from cedr.errors import Diagnostic, StreamError
-from cedr.evaluation.queries import Parsed
+from cedr.hosts.queries import Parsed
 from cedr.language.syntax import File
 from cedr.language.units import WrittenDuration, written_durations
 from cedr.model.stream import Insert, Message

@@ -8,9 +8,9 @@ from __future__ import annotations
 import pytest
 
 from cedr.cli.demo_run import query_text
-from cedr.evaluation.demo.arriving import Arriving, Scale
-from cedr.evaluation.demo.running import LEVELS, LocalRun
-from cedr.evaluation.demo.watching import Peak, Watching
+from cedr.hosts.demo.arriving import Arriving, Scale
+from cedr.hosts.demo.running import LEVELS, LocalRun
+from cedr.hosts.demo.watching import Peak, Watching
 from cedr.model.level import MIDDLE, STRONG, WEAK, ConsistencyLevel
 
 
