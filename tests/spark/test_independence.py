@@ -34,7 +34,7 @@ HEADER = ("change", "id", "Vs", "Ve", "Os", "Oe")
 
 def ordered(batch: Sequence[Message]) -> list[Message]:
     """Inserts, retractions, guarantees: between map tasks there is no other order."""
-    return sorted(batch, key=lambda message: (isinstance(message, Retract), isinstance(message, Guarantee)))
+    return sorted(batch, key=lambda message: (isinstance(message, Guarantee), isinstance(message, Retract)))
 
 
 def locally(query: Any, arrival: Arrival, levels: Sequence[ConsistencyLevel]) -> tuple[Counter[Hashable], Counter[str]]:
@@ -60,8 +60,8 @@ def _stream(message: Message, arrival: Arrival) -> str:
 
 
 def in_time(arrival: Arrival) -> bool:
-    """Whether no retraction comes before its insert: in one process it does not count for h until then (R41), and a
-    map task does not know what has come before.
+    """Whether no retraction comes before its insert: in one process its ends count for h then (R37), for a map task
+    its Sync, as it does not know what has come before.
     """
     known: set[str] = set()
     for batch in arrival.batches:
