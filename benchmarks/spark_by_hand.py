@@ -28,7 +28,7 @@ from pyspark.sql import functions as F
 from benchmarks import files
 from benchmarks.expected import SCOPE, Tally, first_tally
 from benchmarks.reporting import keep, print_tables, wide
-from cedr.spark.session import spark_session
+from cedr.spark.session.session import spark_session
 
 SCHEMA = "kind string, machine long, ts timestamp, serial long, load double"
 PAIRS = "machine long, install long, shutdown long, load double"

@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 VENV="${VENV:-.venv}"
 PACKAGE="openjdk-17-jre-headless"
 
-find_java() { "$VENV/bin/python" -P src/cedr/spark/java.py; }
+find_java() { "$VENV/bin/python" -P src/cedr/spark/session/java.py; }
 
 step() { # step "what is being done" command...
     local what="$1" log status=0

@@ -19,8 +19,8 @@ from pyspark.sql import SparkSession
 from benchmarks.expected import FIRST
 from benchmarks.measuring import Showing
 from benchmarks.on_spark.ours import bounded, counted_bounded, counted_stream, streamed
-from cedr.spark.checking import ROCKSDB, STATE_STORE
-from cedr.spark.session import spark_session
+from cedr.spark.session.checking import ROCKSDB, STATE_STORE
+from cedr.spark.session.session import spark_session
 
 LIMIT = 1.5
 """So many times what it takes on a session of ours."""

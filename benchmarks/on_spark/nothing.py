@@ -56,9 +56,9 @@ def _reading(form: str, tokens: list[int]) -> Callable[[Iterator[Any]], Iterator
     def read(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        from cedr.spark.formats.lines import Part
-        from cedr.spark.formats.reader import Reader
-        from cedr.spark.layout import FileForm
+        from cedr.spark.layout.layout import FileForm
+        from cedr.spark.map_task.formats.lines import Part
+        from cedr.spark.map_task.formats.reader import Reader
 
         reader = Reader(FileForm(form, ",", head=False, zone="UTC", types=types, header=header), list(types))
         paths = (path for batch in batches for path in batch.column("path").to_pylist())

@@ -16,9 +16,9 @@ from pyspark.sql import DataFrame, SparkSession
 from benchmarks.expected import Tally
 from benchmarks.peers.family_cpu import family_seconds
 from benchmarks.spark_by_hand import SCHEMA
-from cedr.spark.events import events
-from cedr.spark.files import files
-from cedr.spark.query import query
+from cedr.spark.api.files import files
+from cedr.spark.api.query import query
+from cedr.spark.sources.events import events
 
 PAYLOAD = ("machine", "install", "shutdown", "load")
 """What the queries say of a match, and what the query by hand says of it."""

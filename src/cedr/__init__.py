@@ -85,14 +85,14 @@ if TYPE_CHECKING:
     from cedr.plan.compile import CompiledQuery as CompiledQuery
     from cedr.plan.compile import Program as Program
     from cedr.plan.explain import Explanation as Explanation
-    from cedr.spark.control import Control as Control
-    from cedr.spark.events import Events as Events
-    from cedr.spark.failures import failure as failure
-    from cedr.spark.files import files as files
-    from cedr.spark.measuring import status as status
-    from cedr.spark.query import dead_letters as dead_letters
-    from cedr.spark.query import query as query
-    from cedr.spark.session import spark_session as spark_session
+    from cedr.spark.api.files import files as files
+    from cedr.spark.api.query import dead_letters as dead_letters
+    from cedr.spark.api.query import query as query
+    from cedr.spark.output.measuring import status as status
+    from cedr.spark.session.session import spark_session as spark_session
+    from cedr.spark.sources.control import Control as Control
+    from cedr.spark.sources.events import Events as Events
+    from cedr.spark.step.failures import failure as failure
 
     compile = compile_query  # noqa: A001 - cedr.compile, as re.compile
     explain = explain_query
@@ -155,13 +155,13 @@ _MODULES = {
     "cedr.model.time": ("FOREVER",),
     "cedr.plan.compile": ("CompiledQuery", "Program"),
     "cedr.plan.explain": ("Explanation",),
-    "cedr.spark.control": ("Control",),
-    "cedr.spark.events": ("Events",),
-    "cedr.spark.failures": ("failure",),
-    "cedr.spark.files": ("files",),
-    "cedr.spark.measuring": ("status",),
-    "cedr.spark.query": ("dead_letters", "query"),
-    "cedr.spark.session": ("spark_session",),
+    "cedr.spark.sources.control": ("Control",),
+    "cedr.spark.sources.events": ("Events",),
+    "cedr.spark.step.failures": ("failure",),
+    "cedr.spark.api.files": ("files",),
+    "cedr.spark.output.measuring": ("status",),
+    "cedr.spark.api.query": ("dead_letters", "query"),
+    "cedr.spark.session.session": ("spark_session",),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 _ELSEWHERE_CALLED = {"compile": "compile_query", "explain": "explain_query"}

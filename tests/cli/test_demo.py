@@ -25,7 +25,7 @@ from cedr.hosts.demo.running import LocalRun
 from cedr.hosts.demo.watching import Watching
 from cedr.model.history import HistoryTable
 from cedr.model.level import MIDDLE
-from cedr.spark import java
+from cedr.spark.session import java
 from tests.docs.console import commands
 from tests.docs.pages import ROOT, blocks
 from tests.terminal import on_terminal

@@ -36,9 +36,10 @@ def perhaps_die(place: str) -> None:
 
 
 def _arm() -> None:
-    from cedr.spark import holding, unpack
-    from cedr.spark.pack import Pack
-    from cedr.spark.stepping import Stepping
+    from cedr.spark.map_task.pack import Pack
+    from cedr.spark.step import pipeline_cache as holding
+    from cedr.spark.step import unpack
+    from cedr.spark.step.stepping import Stepping
 
     holding.LEAST = 1
     packed, stepped, write, claimed = Pack._blobs, Stepping._stepped, Stepping._write, unpack.claimed

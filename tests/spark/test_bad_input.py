@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import cedr
-from cedr.spark.failures import failing_clearly, failure
+from cedr.spark.step.failures import failing_clearly, failure
 from tests.spark.test_bucket import layout
 
 TYPES = "TYPE A (key INTEGER); TYPE B (key INTEGER);"

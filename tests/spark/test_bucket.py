@@ -11,13 +11,13 @@ from pyspark.sql import types as st
 
 import cedr
 from cedr.model.time import FOREVER
-from cedr.spark.bounded import RunBounded
-from cedr.spark.bucket import Bucket, Packed
-from cedr.spark.events import Events, EventSource
-from cedr.spark.layout import RETRACT, Layout
-from cedr.spark.pack import Heads, Pack
-from cedr.spark.planning import Options, plan
-from cedr.spark.tokens import partition, tokens
+from cedr.spark.layout.layout import RETRACT, Layout
+from cedr.spark.layout.tokens import partition, tokens
+from cedr.spark.map_task.pack import Heads, Pack
+from cedr.spark.plan.planning import Options, plan
+from cedr.spark.sources.events import Events, EventSource
+from cedr.spark.step.bounded import RunBounded
+from cedr.spark.step.bucket import Bucket, Packed
 
 ALERT = "EVENT Alert WHEN UNLESS(A AS a, B AS b, 10) WHERE {a.key = b.key} OUTPUT a.key AS key"
 

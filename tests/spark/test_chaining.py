@@ -14,15 +14,15 @@ import pytest
 from pyspark.sql import types as st
 
 from cedr.expression.tree import Way
-from cedr.spark.bucket import Bucket, Packed, Step
-from cedr.spark.chaining import handed_on, parted, passed_on
-from cedr.spark.events import Events, EventSource
-from cedr.spark.explaining import explained
-from cedr.spark.hashing import buckets_of
-from cedr.spark.layout import GUARANTEE, INSERT, RETRACT, UNREAD, Layout
-from cedr.spark.pack import Pack, bucket_column
-from cedr.spark.planning import Options, Planned, plan
-from cedr.spark.staging import staged
+from cedr.spark.layout.layout import GUARANTEE, INSERT, RETRACT, UNREAD, Layout
+from cedr.spark.map_task.hashing import buckets_of
+from cedr.spark.map_task.pack import Pack, bucket_column
+from cedr.spark.plan.explaining import explained
+from cedr.spark.plan.planning import Options, Planned, plan
+from cedr.spark.plan.staging import staged
+from cedr.spark.sources.events import Events, EventSource
+from cedr.spark.step.bucket import Bucket, Packed, Step
+from cedr.spark.step.chaining import handed_on, parted, passed_on
 from tests.properties.staged import shown
 
 LINKED = "WHERE {a.k = b.k} AND {b.v = c.v}"

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from cedr.spark import class_archive
-from cedr.spark.class_archive import keep, keeping, kept_classes, loading
-from cedr.spark.java import find_java
+from cedr.spark.session import class_archive
+from cedr.spark.session.class_archive import keep, keeping, kept_classes, loading
+from cedr.spark.session.java import find_java
 
 TWICE = """
 import sys
 from pathlib import Path
-from cedr.spark import class_archive
+from cedr.spark.session import class_archive
 from cedr.spark.demo import session
 
 folder, log, number = Path(sys.argv[1]), sys.argv[2], sys.argv[3]

@@ -13,8 +13,8 @@ from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
 
 import cedr
-from cedr.spark import files
-from cedr.spark.hashing import buckets_of
+from cedr.spark.api import files
+from cedr.spark.map_task.hashing import buckets_of
 from tests.spark.streaming import Stream
 
 SCHEMA = "kind string, machine {key}, ts timestamp, serial long, load double"

@@ -17,11 +17,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cedr.spark.formats import lines, values
-from cedr.spark.formats.lines import Part
-from cedr.spark.formats.reader import Reader
-from cedr.spark.layout import FileForm
-from cedr.spark.misread import Misread
+from cedr.spark.layout.layout import FileForm
+from cedr.spark.layout.read_faults import Misread
+from cedr.spark.map_task.formats import lines, values
+from cedr.spark.map_task.formats.lines import Part
+from cedr.spark.map_task.formats.reader import Reader
 
 TYPES = {"kind": "string", "id": "string", "ts": "timestamp", "n": "int", "f": "double", "b": "boolean", "d": "date"}
 HEADER = {"type": "kind", "vs": "ts", "id": "id"}

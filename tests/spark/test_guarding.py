@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 import cedr
-from cedr.spark.cores import PARTITIONS
+from cedr.spark.session.cores import PARTITIONS
 from tests.spark.streaming import Stream, told
 from tests.spark.test_session import set_to
 from tests.spark.test_standing import ALERT, BATCHES, SCHEMA, asked

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from cedr.spark import holding
-from cedr.spark.holding import Holder
-from cedr.spark.working import Work
+from cedr.spark.step import pipeline_cache as holding
+from cedr.spark.step.pipeline_cache import Holder
+from cedr.spark.step.worker import Work
 
 
 class Ring:

@@ -24,7 +24,7 @@ from cedr.model.level import ConsistencyLevel
 from cedr.model.stream import Guarantee, Insert, Message, Retract
 from cedr.plan.compile import compile_file
 from cedr.plan.logical import Source, walk
-from cedr.spark.host import as_events
+from cedr.spark.api.host import as_events
 from tests.consistency.scenarios import ARRIVALS, LEVELS, Arrival
 from tests.properties.standing import FILES
 from tests.spark.streaming import Stream
@@ -88,7 +88,7 @@ def test_each_batch_says_the_same_in_any_number_of_buckets_and_partitions(
     spread = [_spread(source, partitions) for source in events.sources]
     frame = cedr.query(
         query,
-        cedr.spark.events.Events(tuple(spread)),
+        cedr.spark.sources.events.Events(tuple(spread)),
         consistency=levels,
         changes=True,
         catalog=arrival.catalog,

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cedr.errors import HostError
-from cedr.spark import java
-from cedr.spark.java import NOT_THERE, ensure_java, find_java, version_of
+from cedr.spark.session import java
+from cedr.spark.session.java import NOT_THERE, ensure_java, find_java, version_of
 
 
 def installed(home: Path, version: str, *, release: bool = True) -> Path:

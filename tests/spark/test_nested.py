@@ -13,7 +13,7 @@ from pyspark.sql import types as st
 import cedr
 from cedr.errors import StreamError
 from cedr.model.time import parse_timestamp
-from cedr.spark.planning import Options, plan
+from cedr.spark.plan.planning import Options, plan
 
 CARD = "struct<no: string, limit: double, since: timestamp, owner: struct<n: int, name: string>>"
 SCHEMA = f"kind string, id string, time long, card {CARD}, items array<string>, more map<string, int>, unread string"

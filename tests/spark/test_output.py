@@ -11,10 +11,10 @@ from pyspark.sql import types as st
 import cedr
 from cedr.consistency.emission.columns import SAID
 from cedr.model.time import FOREVER
-from cedr.spark import output
-from cedr.spark.events import Events, EventSource
-from cedr.spark.output import Told, said
-from cedr.spark.planning import Options, Planned, plan
+from cedr.spark.output import rows as output
+from cedr.spark.output.rows import Told, said
+from cedr.spark.plan.planning import Options, Planned, plan
+from cedr.spark.sources.events import Events, EventSource
 
 PAIR = "EVENT Q WHEN SEQUENCE(A AS a, B AS b, 10) WHERE {a.key = b.key} OUTPUT a.key AS key"
 PARTS = pa.list_(pa.struct([("type", pa.dictionary(pa.int8(), pa.string())), ("id", pa.string())]))

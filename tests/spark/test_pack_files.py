@@ -12,10 +12,10 @@ import pytest
 from pyarrow import parquet
 
 import cedr
-from cedr.spark.bucket import Bucket, Packed, Step
-from cedr.spark.layout import FileForm
-from cedr.spark.output import dead_letters
-from cedr.spark.pack_files import PackFiles
+from cedr.spark.layout.layout import FileForm
+from cedr.spark.map_task.pack_files import PackFiles
+from cedr.spark.output.rows import dead_letters
+from cedr.spark.step.bucket import Bucket, Packed, Step
 from tests.spark.test_bucket import layout
 
 OF = layout()

@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cedr.spark.pack import packed, packed_by_bucket, unpacked
+from cedr.spark.map_task.pack import packed, packed_by_bucket, unpacked
 
 NUMBERS = st.integers(-(2**63), 2**63 - 1) | st.integers(0, 300)
 ROWS = st.lists(st.tuples(NUMBERS, st.none() | NUMBERS, st.text(max_size=3), st.integers(0, 2), st.integers(-2, 3)))

@@ -11,13 +11,14 @@ import pyarrow as pa
 import pytest
 
 from cedr.errors import HostError
-from cedr.spark import passing, stepping
-from cedr.spark.holding import Holder
-from cedr.spark.misread import Misread
-from cedr.spark.output import Columns, Told, dead_letters
-from cedr.spark.passing import LEAST, Ticket, claimed, hand, take
-from cedr.spark.unpack import Unpack
-from cedr.spark.working import Done, Spoke, Work
+from cedr.spark.layout.read_faults import Misread
+from cedr.spark.output.rows import Columns, Told, dead_letters
+from cedr.spark.step import shared_memory as passing
+from cedr.spark.step import stepping
+from cedr.spark.step.pipeline_cache import Holder
+from cedr.spark.step.shared_memory import LEAST, Ticket, claimed, hand, take
+from cedr.spark.step.unpack import Unpack
+from cedr.spark.step.worker import Done, Spoke, Work
 from tests.spark.test_output import planned, rows
 
 LARGE = pa.record_batch(

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cedr.spark.formats.csv_lines import CsvLines
-from cedr.spark.formats.plain_csv import PlainCsv
-from cedr.spark.formats.plain_csv_kernels import MOST_CODES
+from cedr.spark.map_task.formats.csv_lines import CsvLines
+from cedr.spark.map_task.formats.plain_csv import PlainCsv
+from cedr.spark.map_task.formats.plain_csv_kernels import MOST_CODES
 
 ARROW = {
     "kind": pa.string(),

@@ -8,6 +8,6 @@ import sys
 
 def test_the_names_of_the_state_need_no_pipeline() -> None:
     """Spark starts such a process when a query begins: what it loads is waited for."""
-    lines = "import sys; import cedr.spark.processor; print(*(name for name in sys.modules if 'numba' in name))"
+    lines = "import sys; import cedr.spark.step.operator; print(*(name for name in sys.modules if 'numba' in name))"
     shown = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == ""

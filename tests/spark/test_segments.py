@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cedr.spark.segments import loose, tight
+from cedr.spark.step.segments import loose, tight
 
 
 @pytest.mark.parametrize("segment", [b"", b"[1]", b"\xff\xff\xff\xff" + bytes(10_000), b"[" + b"1," * 5_000 + b"1]"])

@@ -13,16 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import types
 
-from cedr.spark import bounded
-from cedr.spark.bounded import RunBounded
-from cedr.spark.dealing import dealt_out
-from cedr.spark.events import Events, EventSource
-from cedr.spark.hashing import buckets_of
-from cedr.spark.layout import Layout
-from cedr.spark.misread import Misread
-from cedr.spark.pack import Pack
-from cedr.spark.planning import Options, plan
-from cedr.spark.tokens import dealt, partition, tokens
+from cedr.spark.layout.layout import Layout
+from cedr.spark.layout.read_faults import Misread
+from cedr.spark.layout.tokens import dealt, partition, tokens
+from cedr.spark.map_task.hashing import buckets_of
+from cedr.spark.map_task.pack import Pack
+from cedr.spark.map_task.partition_rows import dealt_out
+from cedr.spark.plan.planning import Options, plan
+from cedr.spark.sources.events import Events, EventSource
+from cedr.spark.step import bounded
+from cedr.spark.step.bounded import RunBounded
 from tests.spark.test_bucket import ALERT
 
 EVENTS = st.lists(st.tuples(st.integers(0, 1), st.integers(1, 60), st.integers(0, 9)), min_size=1, max_size=40)

@@ -11,10 +11,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 import cedr
-from cedr.spark.clocks import spark_pattern
-from cedr.spark.events import events as spark_events
-from cedr.spark.inferring import csv_schema
-from cedr.spark.noticing import CedrWarning
+from cedr.spark.api.inferring import csv_schema
+from cedr.spark.plan.noticing import CedrWarning
+from cedr.spark.sources.clocks import spark_pattern
+from cedr.spark.sources.events import events as spark_events
 
 PAIR = "EVENT Pair WHEN SEQUENCE(TX AS a, TX AS b, 5 minutes) WHERE {a.card = b.card} OUTPUT a.card AS card"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

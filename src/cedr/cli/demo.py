@@ -28,6 +28,6 @@ def _missing() -> str:
     """What the demo on Spark needs and does not find."""
     if find_spec("pyspark") is None:
         return "pyspark is not installed (the extra cedr[spark] brings it)"
-    from cedr.spark.java import LEAST, find_java
+    from cedr.spark.session.java import LEAST, find_java
 
     return "" if find_java() is not None else f"Spark needs Java {LEAST} or newer, and there is none"

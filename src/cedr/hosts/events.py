@@ -34,7 +34,7 @@ def events(data: Any, **words: Any) -> Any:
     """
     some = next(iter(data.values()), None) if isinstance(data, Mapping) else data
     if hasattr(some, "sparkSession"):
-        return import_module("cedr.spark.events").events(data, **words)  # by name: the hosts stand below Spark
+        return import_module("cedr.spark.sources.events").events(data, **words)  # by name: the hosts stand below Spark
     found: LocalEvents = local_events(data, {name: value for name, value in words.items() if value is not None})
     for source in found.sources:
         source.header()

@@ -140,7 +140,7 @@ def _stream(job: Job, factory: Factory, track: Track[object]) -> Stream:
 
 def _spark(job: Job) -> Answer:
     """The same by Spark, which is loaded only for this."""
-    host: Host = import_module("cedr.spark.host").spark  # by name: the hosts stand below Spark
+    host: Host = import_module("cedr.spark.api.host").spark  # by name: the hosts stand below Spark
     return host(job)
 
 

@@ -21,9 +21,9 @@ from cedr.hosts.demo.arriving import Arriving
 from cedr.hosts.demo.running import LEVELS, Batch, Costs, in_order
 from cedr.model.event import Event, Payload
 from cedr.model.time import FOREVER
-from cedr.spark.events import events
-from cedr.spark.failures import failure
-from cedr.spark.query import query
+from cedr.spark.api.query import query
+from cedr.spark.sources.events import events
+from cedr.spark.step.failures import failure
 
 _SCHEMA: Final = (
     "change string, type string, id string, vs timestamp, os timestamp, guarantee timestamp, "

@@ -14,8 +14,8 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from cedr.errors import Diagnostic, HostError
-from cedr.spark.class_archive import keep, keeping, kept_classes, loading
-from cedr.spark.java import ensure_java
+from cedr.spark.session.class_archive import keep, keeping, kept_classes, loading
+from cedr.spark.session.java import ensure_java
 
 _SETTINGS: Final[Mapping[str, str]] = {
     "spark.master": "local[2]",

@@ -1,0 +1,1 @@
+"""``cedr.query``, ``cedr.files`` and the host ``spark``."""

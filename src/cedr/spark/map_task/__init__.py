@@ -1,0 +1,1 @@
+"""What map tasks do: read, split by bucket, pack."""

@@ -1,0 +1,150 @@
+"""Map tasks that read files themselves: columns from the start.
+
+Readings: R1 (times are microseconds), R2, R33.  What leaves is what ``pack`` gives of the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cedr.errors import Diagnostic, StreamError
+from cedr.spark.layout.following import followed
+from cedr.spark.layout.layout import UNKNOWN, UNREAD, FileForm, Layout
+from cedr.spark.layout.read_faults import Misread
+from cedr.spark.map_task.formats.lines import Part, local_path
+from cedr.spark.map_task.formats.reader import Reader
+from cedr.spark.map_task.formats.times import WHOLE, checked_times, counted, formatted
+from cedr.spark.map_task.formats.values import LOCAL, decoded, zoned
+from cedr.spark.map_task.hashing import buckets_of
+from cedr.spark.map_task.pack import Pack
+
+_TIMES: Final = ("vs", "ve", "os", "oe", "promise")
+
+
+class PackFiles:
+    """Given to ``mapInArrow`` on rows that tell paths, and which part of how many is meant."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        form: FileForm,
+        key: str | None,
+        closed: frozenset[str] | None,
+        *,
+        forgiving: bool = False,
+    ) -> None:
+        self._layout, self._form, self._key = layout, form, key
+        self._closed = closed
+        """All types there are; None where any other may come."""
+        self._forgiving = forgiving
+        """Whether what cannot be read is a dead letter; otherwise the query fails."""
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """The files of a map task; a row for each bucket."""
+        self._layout = followed(self._layout)
+        given = [row for batch in batches for row in batch.to_pylist()]
+        given.sort(key=lambda row: (row["path"], row.get("part") or 0))  # the order is that of a replay too
+        letters: list[Misread] = []
+        time = given[0].get("cedr") if given else None
+        return Pack(self._layout, letters)(self._rows(given, letters), time)
+
+    def _rows(self, given: list[dict[str, Any]], letters: list[Misread]) -> Iterator[Any]:
+        reader = Reader(self._form, self._needed())
+        for row in given:
+            part = Part(local_path(row["path"]), row.get("part") or 0, row.get("parts") or 1, row.get("length"))
+            self._check(part.path)
+            try:
+                for found in reader.read(part):
+                    if not isinstance(found, Misread):
+                        yield self._travelling(found, row.get("cedr"))
+                    elif self._forgiving:
+                        letters.append(found)
+                    else:
+                        raise _refusal(found)
+            except OSError as error:
+                detail = str(error).splitlines()[0]
+                raise StreamError(Diagnostic("unreadable-file", f"{part.path} cannot be read", detail=detail)) from None
+
+    def _check(self, path: str) -> None:
+        column = self._form.partitioned(path)
+        if column is not None:
+            detail = f'the column "{column}" is told by the name of its folder'
+            hint = "let Spark read it: cedr.events(spark.readStream…)"
+            raise StreamError(Diagnostic("unreadable-file", f"{path} cannot be read", detail=detail, hint=hint))
+
+    def _needed(self) -> list[str]:
+        slots = {name for of in self._layout.types for name in of.slots}
+        needed = {*self._form.header.values(), *slots, *([self._key] if self._key else [])}
+        return [name for name in self._form.types if name in needed]
+
+    # -- the columns that travel --------------------------------------------------------------------------------------
+
+    def _travelling(self, rows: Any, time: int | None) -> pa.RecordBatch:
+        layout, header = self._layout, self._form.header
+        given = {name: rows[name] for name in self._needed()}
+        count = len(given[header["vs"]])
+        columns: dict[str, Any] = self._typed(given, count)
+        times = {part: self._micros(given[at], self._form.types[at]) for part, at in header.items() if part in _TIMES}
+        columns |= checked_times(times) if self._form.unit or self._form.format else times
+        for part, at in header.items():
+            if part not in _TIMES and part != "type":
+                columns[part] = decoded(given[at])
+        if time is not None:
+            columns["cedr"] = pa.array(np.full(count, time))
+        if len(layout.tokens) > 1:
+            by = given[self._key] if self._key else columns["id"].cast(pa.string())
+            columns["bucket"] = pa.array(buckets_of(by, len(layout.tokens)))
+        slots = {slot: name for of in layout.types for name, slot in of.slots.items()}
+        for slot in sorted(slots):
+            columns[slot] = decoded(given[slots[slot]])
+        return pa.RecordBatch.from_pydict(columns)
+
+    def _typed(self, given: Mapping[str, Any], count: int) -> dict[str, Any]:
+        """The numbers of types, and the names of those that nobody declared."""
+        if self._form.type is None:
+            codes, name = self._codes(given[self._form.header["type"]])
+            return {"code": codes, "name": name}
+        (code,) = self._numbers(pa.array([self._form.type]))
+        return {"code": pa.array(np.full(count, code.as_py(), np.int8))}
+
+    def _codes(self, column: Any) -> tuple[Any, Any]:
+        """The number of each type among those that are read, and the names of types that nobody declared."""
+        if not pa.types.is_dictionary(column.type):
+            column = column.dictionary_encode()  # there are few types and many rows
+        numbers = self._numbers(column.dictionary)
+        codes = numbers.take(column.indices)
+        if not column.null_count and UNKNOWN not in numbers.to_pylist():
+            return codes, pa.nulls(len(codes), pa.string())
+        codes = pc.fill_null(codes, UNKNOWN)
+        names = column.dictionary_decode().cast(pa.string())
+        return codes, pc.if_else(pc.equal(codes, UNKNOWN), names, pa.scalar(None, pa.string()))
+
+    def _numbers(self, types: Any) -> Any:
+        """The number of each of these types."""
+        read = {of.name: number for number, of in enumerate(self._layout.types)}
+        other = {name: UNREAD for name in self._closed or ()}
+        missing = UNREAD if self._closed is None else UNKNOWN
+        known = {**other, **read}
+        found = [UNKNOWN if name is None else known.get(str(name), missing) for name in types.to_pylist()]
+        return pa.array(found, pa.int8())
+
+    def _micros(self, column: Any, of: str) -> Any:
+        """A time as an integer.  Readings: R1, R50."""
+        form = self._form
+        if of == "string":
+            return formatted(column, form.format or "", form.local or "UTC")
+        if of in ("date", "timestamp_ntz") and form.local not in (None, "UTC"):
+            column = zoned(column.cast(LOCAL), form.local)
+        elif of == "date":
+            column = column.cast(LOCAL)
+        return counted(column.cast(pa.int64()), form.unit if of in WHOLE else None, truncate=form.truncate)
+
+
+def _refusal(found: Misread) -> StreamError:
+    hint = 'mend it, or have it among the dead letters: cedr.query(…, dead_letters=True), or unreadable="dead-letter"'
+    return StreamError(Diagnostic(found.code, found.primary, detail=found.detail, hint=hint))

@@ -1,0 +1,1 @@
+"""What was said, as columns of the result; measures."""

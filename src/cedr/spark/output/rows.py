@@ -1,0 +1,286 @@
+"""What was said, as columns of the result.
+
+Readings: R8 (K), R10 (the latest belief), R36 (what is final), R40 (the order of Sync).  Times are timestamps where the
+input's are, and then "for ever" is NULL; otherwise they are whole numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyspark.sql import types as st
+
+from cedr.connect.outgoing import message_as_line
+from cedr.consistency.emission.columns import SAID, payload_column
+from cedr.model.time import FOREVER, Time
+from cedr.runtime.ids.lineage import lineage_keys
+from cedr.spark.layout.layout import Layout
+from cedr.spark.layout.read_faults import Letter, Misread
+
+Rows = NDArray[np.int64]
+
+_TABLE: Final = ("id", "Vs", "Ve", "Os", "Oe", "Rt", "contributors")
+_STREAM: Final = ("change", "id", "K", "Vs", "Ve", "Os", "Oe", "Cs", "Rt", "contributors")
+_CLOCKS: Final = ("Vs", "Ve", "Os", "Oe", "Cs", "Rt")
+_NAMES: Final = st.ArrayType(st.StringType(), containsNull=False)
+ON_DEMAND: Final = (st.StructField("contributor_types", _NAMES),)
+"""Columns that are there if they are asked for by name."""
+_ENDS: Final = ("Ve", "Oe")
+"""The clocks that may say "for ever"."""
+LETTER: Final = ("code", "reason", "message")
+_ROWS: Final = 65_536
+"""So many rows are handed to Spark at a time."""
+DEAD_LETTER: Final = "dead-letter"
+
+
+class Said(Protocol):
+    """What one step said at one level."""
+
+    @property
+    def level_name(self) -> str:
+        """At which."""
+
+    @property
+    def cedr_time(self) -> Time:
+        """When."""
+
+    @property
+    def guarantee(self) -> Time | None:
+        """What left with it."""
+
+    @property
+    def standing(self) -> bool:
+        """Whether it is nothing but inserts of rows whose Oe is FOREVER."""
+
+    def to_arrow(self, header: Container[str] | None = None) -> pa.RecordBatch:
+        """Inserts and retractions as columns; of the header only what is asked for."""
+
+
+class Told(NamedTuple):
+    """What was said, once it has become columns."""
+
+    level_name: str
+    cedr_time: Time
+    guarantee: Time | None
+    rows: pa.RecordBatch
+    standing: bool = False
+
+    def to_arrow(self, header: Container[str] | None = None) -> pa.RecordBatch:  # noqa: ARG002 - as it travelled
+        """Inserts and retractions as columns."""
+        return self.rows
+
+
+class Columns(NamedTuple):
+    """What one level said at a step, as it is held: text that follows from other columns is made by who unpacks it."""
+
+    told: Told
+    guarantee: Time
+    """Up to when what was said is final."""
+    number: int
+    """The bucket."""
+    letters: pa.RecordBatch | None
+    """Dead letters, as rows of the result."""
+
+
+def header_fields(*, changes: bool, labelled: bool, letters: bool, instants: bool) -> tuple[list[Any], list[Any]]:
+    """The columns before and after the payload.
+
+    Of a table without dead letters most of them cannot be NULL, which Spark is told: it is quicker then.
+    """
+    clock = st.TimestampType() if instants else st.LongType()
+    kinds = {name: clock for name in _CLOCKS} | {"contributors": _NAMES}
+    names = [*(["level"] if labelled else []), *(_STREAM if changes else _TABLE)]
+    known = not changes and not letters
+    before = [
+        st.StructField(name, kinds.get(name, st.StringType()), not known or (instants and name in _ENDS))
+        for name in names
+    ]
+    after = [st.StructField("final", st.BooleanType())] if changes else []
+    return before, [*after, *([st.StructField(name, st.StringType()) for name in LETTER] if letters else [])]
+
+
+def said(
+    layout: Layout, changes: Said, guarantee: Time, bucket: str, own: tuple[Time, Time] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """What one step said at one level, a few rows at a time, and the guarantee that left; of a slice, its own rows."""
+    rows = changes.to_arrow(header_read(layout, standing=changes.standing))
+    for low in range(0, rows.num_rows, _ROWS):
+        part = rows.slice(low, _ROWS)
+        if layout.changes:
+            yield _as_changes(layout, part, changes.level_name, guarantee)
+        else:
+            part = part if changes.standing else _standing(part, bitemporal=layout.query.bitemporal)
+            yield _as_table(layout, part if own is None else _of_slice(part, own), changes.level_name)
+    if layout.changes and changes.guarantee is not None:
+        yield _guarantee(layout, changes, bucket)
+
+
+def header_read(layout: Layout, *, standing: bool = False) -> frozenset[str]:
+    """The columns of what a pipeline says that the result is made of, the payload aside."""
+    needed = {name for name in (*_STREAM, *_TABLE) if name in layout.schema.names}
+    needed |= {part for name, parts in _MADE_OF.items() if name in layout.schema.names for part in parts}
+    if not layout.changes:
+        needed |= set() if standing else {"change", "Oe"}
+        needed |= set() if layout.slices is None else {"Vs"}
+    return frozenset(needed)
+
+
+_MADE: Final = ("K", "contributors")
+"""Columns that are not taken as they were said."""
+_MADE_OF: Final = {
+    "K": ("id", "Os", "said"),
+    "final": ("change", "Os", "Oe", "Ve"),
+    "contributor_types": ("contributors",),
+}
+
+
+def _as_changes(layout: Layout, rows: pa.RecordBatch, level: str, guarantee: Time) -> pa.RecordBatch:
+    """The rows of the change stream."""
+    columns = _payload(layout, rows) | {name: rows.column(name) for name in _STREAM if name not in _MADE}
+    columns |= _contributors(layout, rows)
+    if "K" in layout.schema.names:
+        columns["K"] = lineage_keys(rows.column("id"), *(rows.column(name).to_numpy() for name in ("Os", "said")))
+    if "final" in layout.schema.names:
+        columns["final"] = pa.array(_syncs(rows) <= guarantee)
+    return _fitted(layout, columns | _level(layout, level, rows.num_rows), rows.num_rows)
+
+
+def _standing(rows: pa.RecordBatch, *, bitemporal: bool) -> pa.RecordBatch:
+    """The rows of the result: the latest belief, or all of them where the query asks for beliefs."""
+    keep = _are_inserts(rows)
+    if not bitemporal:
+        keep &= rows.column("Oe").to_numpy() == FOREVER
+    return rows if keep.all() else rows.filter(pa.array(keep))
+
+
+def _of_slice(rows: pa.RecordBatch, own: tuple[Time, Time]) -> pa.RecordBatch:
+    """The rows that a slice gives: those whose Vs is its own."""
+    start = rows.column("Vs").to_numpy()
+    return rows.filter(pa.array((start >= own[0]) & (start < own[1])))
+
+
+def _as_table(layout: Layout, rows: pa.RecordBatch, level: str) -> pa.RecordBatch:
+    """Rows of the result as columns."""
+    columns = {name: rows.column(name) for name in _TABLE if name not in _MADE} | _payload(layout, rows)
+    columns |= _contributors(layout, rows) | _level(layout, level, rows.num_rows)
+    return _fitted(layout, columns, rows.num_rows)
+
+
+def _are_inserts(rows: pa.RecordBatch) -> NDArray[np.bool_]:
+    """By the numbers in the dictionary: there are few kinds and many rows."""
+    kinds = rows.column("change")
+    found: NDArray[np.bool_] = kinds.indices.to_numpy() == kinds.dictionary.index(pa.scalar("insert")).as_py()
+    return found
+
+
+def _level(layout: Layout, name: str, count: int) -> dict[str, Any]:
+    """Who speaks, where several do."""
+    return {"level": pa.repeat(pa.scalar(name, pa.string()), count)} if layout.labelled else {}
+
+
+def _payload(layout: Layout, rows: pa.RecordBatch) -> dict[str, Any]:
+    """The attributes by the names that they have in the result."""
+    names = rows.schema.names[_HEADER:]
+    places = {name: _HEADER + number for number, name in enumerate(names)}
+    pairs = zip(layout.names, layout.shown, strict=True)
+    columns = ((places.get(payload_column(name)), shown) for name, shown in pairs)
+    return {shown: rows.column(place) for place, shown in columns if place is not None}
+
+
+_HEADER: Final = len(SAID)
+
+
+def _contributors(layout: Layout, rows: pa.RecordBatch) -> dict[str, Any]:
+    """IDs and types of the primitive events that rows are made of; an aggregate is made of none that it could name."""
+    column = rows.column("contributors")
+    if pa.types.is_null(column.type):
+        return {}
+    offsets = column.offsets.to_numpy()
+    parts = column.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
+    types, ids = parts.field(0), parts.field(1)
+    offsets = offsets - offsets[0]
+    primitive = [name in layout.catalog.types for name in types.dictionary.to_pylist()]
+    if not all(primitive):
+        kept = np.array(primitive)[types.indices.to_numpy()]
+        types, ids = (each.filter(pa.array(kept)) for each in (types, ids))
+        offsets = np.append(0, np.cumsum(kept, dtype=np.int32))[offsets]
+    ends = pa.array(offsets)
+    found = {"contributors": pa.ListArray.from_arrays(ends, ids)}
+    if "contributor_types" in layout.schema.names:
+        found["contributor_types"] = pa.ListArray.from_arrays(ends, types.dictionary_decode())
+    return found
+
+
+def _syncs(rows: pa.RecordBatch) -> Rows:
+    """Sync, or where a retraction does not tell which end it moves, an instant that is not before it.  Reading: R7."""
+    os, oe, ve = (rows.column(name).to_numpy() for name in ("Os", "Oe", "Ve"))
+    inserts = _are_inserts(rows)
+    ends = np.where(oe == FOREVER, np.maximum(os, ve), np.where(ve == FOREVER, oe, np.maximum(oe, ve)))
+    syncs: Rows = np.where(inserts | (oe <= os), os, ends)
+    return syncs
+
+
+def _guarantee(layout: Layout, changes: Said, bucket: str) -> pa.RecordBatch:
+    """A row that says up to when a bucket is final; its K names the bucket.  Reading: R36."""
+    columns: dict[str, Any] = {
+        "change": ["guarantee"],
+        "K": [bucket],
+        "Os": pa.array([changes.guarantee], pa.int64()),
+        "Cs": pa.array([changes.cedr_time], pa.int64()),
+        "final": [True],
+    }
+    return _fitted(layout, columns | _level(layout, changes.level_name, 1), 1)
+
+
+def dead_letters(layout: Layout, letters: Sequence[Letter], time: Time) -> pa.RecordBatch:
+    """Rows that say what could not be used, and why.  Readings: R37, R39, R41."""
+    columns: dict[str, Any] = {
+        "code": [letter.code for letter in letters],
+        "reason": [letter.reason for letter in letters],
+        "message": [
+            letter.message if isinstance(letter, Misread) else message_as_line(letter.message) for letter in letters
+        ],
+    }
+    if layout.changes:
+        columns["change"] = [DEAD_LETTER] * len(letters)
+        columns["Cs"] = pa.array([time] * len(letters), pa.int64())
+    return _fitted(layout, columns, len(letters))
+
+
+def _fitted(layout: Layout, columns: dict[str, Any], count: int) -> pa.RecordBatch:
+    """The columns in the form of the result; what is missing is NULL."""
+    arrays = []
+    for field in layout.schema:
+        column = columns.get(field.name)
+        if column is None:
+            arrays.append(pa.nulls(count, field.type))
+        elif isinstance(column, list):
+            arrays.append(pa.array(column, field.type))
+        else:
+            arrays.append(_cast(layout, field, column))
+    return pa.RecordBatch.from_arrays(arrays, schema=layout.schema)
+
+
+def _cast(layout: Layout, field: pa.Field, column: Any) -> Any:
+    if layout.instants and field.name in _CLOCKS:
+        return _finite(column).cast(field.type) if field.name in _ENDS else column.cast(field.type)
+    if column.type == field.type:
+        return column
+    if pa.types.is_null(column.type):
+        return pa.nulls(len(column), field.type)
+    if pa.types.is_integer(column.type) and (pa.types.is_timestamp(field.type) or pa.types.is_duration(field.type)):
+        return column.cast(pa.int64()).cast(field.type)
+    return column.cast(field.type)
+
+
+def _finite(times: pa.Int64Array) -> pa.Int64Array:
+    """With NULL for "for ever": often in all rows, or in none."""
+    endless = times.to_numpy() == FOREVER
+    if endless.all():
+        return pa.nulls(len(times), pa.int64())
+    return pc.if_else(pa.array(endless), pa.scalar(None, pa.int64()), times) if endless.any() else times

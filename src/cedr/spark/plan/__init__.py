@@ -1,0 +1,1 @@
+"""From a query and events to a layout: keys, stages, slices, columns."""

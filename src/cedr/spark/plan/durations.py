@@ -1,0 +1,44 @@
+"""Whether the durations of a query, and the times of its events, have the same kind of unit.
+
+Reading: R50.  "5 minutes" means nothing among ticks, and 10 ticks are next to nothing among timestamps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cedr.errors import Diagnostic, Span, StreamError
+from cedr.language.units import WrittenDuration
+from cedr.spark.sources.events import Events, EventSource
+
+
+def check_units(durations: Iterable[WrittenDuration], events: Events) -> None:
+    """Raises ``StreamError`` where a query or ``disorder=`` speaks of other units than the times of the events do."""
+    instants = events.instants
+    source = events.sources[0]
+    for each in durations:
+        if each.unit and not instants:
+            raise StreamError(_missing(each.text, source, each.span))
+        if not each.unit and instants:
+            raise StreamError(_unexpected(f'"{each.text}" is a number of ticks', source, each.span))
+    for source in events.sources:
+        if source.disorder and source.disorder_has_unit and not instants:
+            raise StreamError(_missing("disorder=", source, None))
+        if source.disorder and not source.disorder_has_unit and instants:
+            raise StreamError(_unexpected(f"disorder={source.disorder} is a number of ticks", source, None))
+
+
+def _missing(text: str, source: EventSource, span: Span | None) -> Diagnostic:
+    shown = text if text.endswith("=") else f'"{text}"'
+    primary = f"{shown} is a length of time, but the times of {_whose(source)} are whole numbers without a unit"
+    return Diagnostic("time-unit-missing", primary, span, hint='say time_unit="s", "ms", "us" or "ns"')
+
+
+def _unexpected(what: str, source: EventSource, span: Span | None) -> Diagnostic:
+    primary = f"{what}, but the times of {_whose(source)} are points in time"
+    hint = "write it with a unit: 10 minutes, 250 ms"
+    return Diagnostic("time-unit-unexpected", primary, span, hint=hint)
+
+
+def _whose(source: EventSource) -> str:
+    return source.name or "the events"

@@ -1,0 +1,1 @@
+"""One step of one bucket: the stateful operator, the worker, the pipeline."""

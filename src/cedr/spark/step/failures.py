@@ -1,0 +1,87 @@
+"""Failures inside a worker: query, operator, line of the text and event first; Spark's and Python's trace after it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+
+from cedr import errors
+from cedr.errors import CedrError, Diagnostic, HostError
+from cedr.plan.describe import word
+from cedr.plan.logical import Node
+from cedr.spark.layout.layout import Layout
+
+
+@contextmanager
+def failing_clearly(layout: Layout, bucket: int) -> Iterator[None]:
+    """Say which query failed, and where."""
+    try:
+        yield
+    except GeneratorExit:
+        raise
+    except CedrError as error:
+        raise type(error)([_place(layout, bucket, error), *error.diagnostics]) from error
+    except Exception as error:
+        raise HostError(_place(layout, bucket, error)) from error
+
+
+def failure(error: BaseException) -> CedrError | None:
+    """What a query of ours said when it failed in a worker, from the error that Spark raised; None if it said nothing.
+
+    The error that Spark raised is its cause.  What comes from ``cedr.query`` raises such errors by itself; this is for
+    errors that come by other ways, such as a temporary view or a listener.
+    """
+    if isinstance(error, CedrError):
+        return error
+    lines = str(error).splitlines()
+    said = [number for number, line in enumerate(lines) if _SAID.match(line)]
+    if not said:
+        return None
+    block: list[str] = []
+    for line in lines[said[-1] :]:
+        if not line.startswith((" ", "error[", "cedr.")) and line.strip():
+            break
+        block.append(_STATES.sub("", line))
+    match = _SAID.match(block[0])
+    assert match is not None
+    rest = "\n".join([match["primary"], *block[1:]]).rstrip()
+    kind = getattr(errors, match["kind"], HostError)
+    found: CedrError = kind(Diagnostic(code=match["code"], primary=rest))
+    found.__cause__ = error
+    return found
+
+
+_STATES = re.compile(r"(?:\s*SQLSTATE: \w+)+$")
+"""What Spark adds to a message."""
+_SAID = re.compile(r"cedr\.errors\.(?P<kind>\w+): error\[(?P<code>[a-z0-9-]+)\]: (?P<primary>.*)")
+
+
+def _place(layout: Layout, bucket: int, error: Exception) -> Diagnostic:
+    node, event = _found(error.__traceback__)
+    operator = "" if node is None else f", operator {word(node)}"
+    primary = f'query "{layout.query.name}"{operator} failed in bucket {bucket + 1} of {layout.buckets}'
+    about = f"event {event}: " if event else ""
+    return Diagnostic(
+        "worker-failed",
+        primary,
+        span=None if node is None else node.span,
+        detail=f"{about}{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}",
+    )
+
+
+def _found(trace: TracebackType | None) -> tuple[Node | None, str]:
+    """The innermost operator and event on the way to a failure."""
+    node, event = None, ""
+    while trace is not None:
+        local = trace.tb_frame.f_locals
+        owner = local.get("self")
+        for candidate in (local.get("node"), getattr(owner, "node", None), getattr(owner, "_node", None)):
+            if isinstance(candidate, Node):
+                node = candidate
+        message = local.get("message")
+        told = getattr(getattr(message, "event", None), "id", None) or getattr(message, "lineage_key", None)
+        event = told if isinstance(told, str) else event
+        trace = trace.tb_next
+    return node, event
