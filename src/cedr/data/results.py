@@ -27,7 +27,7 @@ TABLE: Final = ("id", "Vs", "Ve", "Os", "Oe", "Rt", "contributors")
 STREAM: Final = ("change", "id", "K", "Vs", "Ve", "Os", "Oe", "Cs", "Rt", "contributors")
 CLOCKS: Final = ("Vs", "Ve", "Os", "Oe", "Rt")
 _SORTED: Final = 200_000
-"""Up to so many rows are put in one order, whoever made them; more of them stay in the order of Sync."""
+"""Up to so many rows are put in one order, whoever made them; more of them stay as they were found."""
 _CONTRIBUTORS: Final = pa.list_(pa.struct([("type", pa.string()), ("id", pa.string())]))
 
 
