@@ -87,3 +87,18 @@ def test_what_is_undecided_holds_the_guarantee_back_whoever_reads_it(engine: Mak
     said, after = run(engine, query, "B b 2 / guarantee 3 / C c 8")
     assert said == ["", "!1", ""]
     assert after.guarantee == 1
+
+
+LETTERS = Catalog({name: EventType(name, {"k": DataType.INTEGER}) for name in "ABCD"})
+
+
+@BOTH
+def test_composites_at_one_time_are_taken_by_their_contributors(engine: MakesEngine) -> None:
+    """Reading: R42: of runs that end at one event DISJOINT takes the one that began first, whatever their IDs."""
+    query = "EVENT Q WHEN NOT(D AS n, SEQUENCE(SEQUENCE(A AS a, B AS b, C AS c, 50) AS r, D AS d, 50)) DISJOINT"
+    arrived = "A a1 1 / A a2 2 / B b1 3 / B b2 4 / C c1 5 / C c2 6 / D d1 7 / D d2 8"
+    said, _ = run(engine, query, arrived, catalog=LETTERS)
+    assert said == ["", "", "", "", "", "", "+a1 b1 c1 d1 [7,55)", ""]
+    first = "EVENT Q WHEN SEQUENCE(LAST SEQUENCE(A AS a, B AS b, 50) AS r, C AS c, 50)"
+    said, _ = run(engine, first, "A a3 1 / A a2 2 / B b1 3 / C c1 5", catalog=LETTERS)
+    assert said[-1] == "+a3 b1 c1 [5,53)"

@@ -99,7 +99,7 @@ def beats(other: Instance, instance: Instance, parameters: Sequence[logical.Para
         if any(_reference(instance[j]) != _reference(other[j]) for j in range(len(parameters)) if j != i):
             continue
         if one.valid_start == two.valid_start:
-            if two.id < one.id:
+            if _at_one_time(two) < _at_one_time(one):
                 return True
         elif (two.valid_start < one.valid_start) == (parameter.selection is Selection.FIRST):
             return True
@@ -143,13 +143,15 @@ def chosen(
     return output
 
 
-def _decider(instance: Instance) -> tuple[Time, str, int]:
+def _decider(instance: Instance) -> tuple[Time, tuple[tuple[int, str], ...], int]:
     latest = contributors(instance)[-1].valid_start
-    return max((e.valid_start, e.id, i) for i, e in enumerate(instance) if e is not None and e.valid_start == latest)
+    return max(
+        (e.valid_start, _at_one_time(e), i) for i, e in enumerate(instance) if e is not None and e.valid_start == latest
+    )
 
 
-def _pattern_order(instance: Instance) -> list[tuple[Time, str, int]]:
-    return sorted((e.valid_start, e.id, i) for i, e in enumerate(instance) if e is not None)
+def _pattern_order(instance: Instance) -> list[tuple[Time, tuple[tuple[int, str], ...], int]]:
+    return sorted((e.valid_start, _at_one_time(e), i) for i, e in enumerate(instance) if e is not None)
 
 
 def _key(disjoint: logical.Disjoint | None, instance: Instance) -> Value:
@@ -173,9 +175,9 @@ def disjointed(node: Any, pairs: list[tuple[Event, Event]]) -> list[Event]:
     return kept
 
 
-def _detection_order(pair: tuple[Event, Event]) -> tuple[Time, list[tuple[Time, str]]]:
+def _detection_order(pair: tuple[Event, Event]) -> tuple[Time, list[tuple[Time, tuple[tuple[int, str], ...]]]]:
     output, operand = pair
-    return output.valid_start, [(e.valid_start, e.id) for e in output.contributors or (operand,)]
+    return output.valid_start, [(e.valid_start, _at_one_time(e)) for e in output.contributors or (operand,)]
 
 
 # -- ATMOST and negation ----------------------------------------------------------------------------------------------
@@ -251,3 +253,14 @@ def _(node: logical.CancelWhen, tables: Tables) -> Iterable[Event]:
 
     firsts = [e1 for e1 in of(node.first, tables) if free(e1, second, node.predicates, lambda e2: cancels(e1, e2))]
     return disjointed(node, [(replace(e1, stream=node.place, occurrence_start=e1.valid_start), e1) for e1 in firsts])
+
+
+def _at_one_time(event: Event) -> tuple[tuple[int, str], ...]:
+    """R42: the primitive events inside, each by (Vs, ID), a shorter list first, and at last the ID of the whole."""
+    inside, found = [event], []
+    while inside:
+        first, *rest = inside
+        if not first.contributors:
+            found.append((first.valid_start, first.id))
+        inside = [*first.contributors, *rest]
+    return (*found, (-(2**63), ""), (0, event.id))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cedr.hosts.result import Result
     from cedr.hosts.run import evaluate
 
-_MODULES = {"HOSTS": "hosts", "Answer": "hosts", "Job": "hosts", "Result": "result", "evaluate": "run"}
+_MODULES = {"HOSTS": "host", "Answer": "host", "Job": "host", "Result": "result", "evaluate": "run"}
 
 __all__ = ["HOSTS", "Answer", "Job", "Result", "evaluate"]
 

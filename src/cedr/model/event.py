@@ -136,6 +136,18 @@ def primitive(
     return Event(stream, id, valid_start, valid_end, start, occurrence_end, valid_start, (), frozen)
 
 
+TieOrder = tuple[tuple[tuple[Time, str], ...], str]
+"""(Vs, ID) of each primitive contributor, then the ID."""
+
+
+def tie_order(event: Event) -> TieOrder:
+    """What puts events of equal Vs in order.  Reading: R42.
+
+    Primitive events go by ID; composites by their primitive contributors, each by (Vs, ID), and then by ID.
+    """
+    return tuple((leaf.valid_start, leaf.id) for leaf in primitive_contributors(event)), event.id
+
+
 def primitive_contributors(event: Event) -> tuple[Event, ...]:
     """The primitive events an event is made of, flattened, in pattern order; a primitive one is made of itself."""
     if not event.contributors:

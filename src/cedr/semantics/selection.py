@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from cedr.model.event import Event, Value
+from cedr.model.event import Event, TieOrder, Value, tie_order
 from cedr.model.modes import Selection
 from cedr.model.time import BEGINNING, Time
 from cedr.plan.logical import Disjoint, Parameter
 from cedr.semantics.instances import Instance, contributors
 from cedr.semantics.predicates import environment_of, value_of
 
-Rank = tuple[Time, str]
-Decider = tuple[Time, str, int]
+Rank = tuple[Time, TieOrder]
+Decider = tuple[Time, TieOrder, int]
 Others = tuple[tuple[str, str] | None, ...]
 
 
@@ -53,14 +53,14 @@ class Choice:
     def _rank(event: Event | None, mode: Selection) -> Rank:
         assert event is not None
         time = event.valid_start if mode is Selection.FIRST else -event.valid_start
-        return time, event.id
+        return time, tie_order(event)
 
 
 def select(instances: Iterable[Instance], parameters: Sequence[Parameter], disjoint: Disjoint | None) -> list[Instance]:
     """The instances that an operator outputs.
 
     Reading: R25: c is selected iff for every FIRST (LAST) parameter no other instance that agrees in all other
-    parameters has an earlier (later) event there; equal Vs is decided by the smaller ID.
+    parameters has an earlier (later) event there; of equal Vs R42 decides.
     """
     found = list(instances)
     if disjoint is not None or any(p.consume for p in parameters):
@@ -74,7 +74,7 @@ def select(instances: Iterable[Instance], parameters: Sequence[Parameter], disjo
 def consume(instances: list[Instance], parameters: Sequence[Parameter], disjoint: Disjoint | None) -> list[Instance]:
     """Selection with consumption, deciding event by deciding event.  Readings: R26, R27.
 
-    For each deciding event in the order of (Vs, ID, parameter): among its instances without a consumed contributor R25
+    For each deciding event in the order of (Vs, R42, parameter): among its instances without a consumed contributor R25
     selects, comparing also with the instances of earlier deciding events that were available when those were taken; the
     selected ones are output in order, each unless one of its events was consumed just before.
     """
@@ -96,12 +96,12 @@ def consume(instances: list[Instance], parameters: Sequence[Parameter], disjoint
 
 
 def _decider(instance: Instance) -> Decider:
-    return max((e.valid_start, e.id, i) for i, e in enumerate(instance) if e is not None)
+    return max((e.valid_start, tie_order(e), i) for i, e in enumerate(instance) if e is not None)
 
 
-def pattern_order(instance: Instance) -> list[tuple[Time, str, int]]:
-    """The contributors' (Vs, ID, parameter), by which instances of one deciding event are taken (R26)."""
-    return sorted((e.valid_start, e.id, i) for i, e in enumerate(instance) if e is not None)
+def pattern_order(instance: Instance) -> list[Decider]:
+    """Vs, order at equal Vs and parameter of each contributor: instances of one deciding event go by these (R26)."""
+    return sorted((e.valid_start, tie_order(e), i) for i, e in enumerate(instance) if e is not None)
 
 
 class _Consumed:
@@ -158,6 +158,6 @@ def disjoint_outputs(candidates: Iterable[tuple[Event, Event]], disjoint: Disjoi
     return kept
 
 
-def _detection_order(candidate: tuple[Event, Event]) -> tuple[Time, list[tuple[Time, str]]]:
+def _detection_order(candidate: tuple[Event, Event]) -> tuple[Time, list[Rank]]:
     output, operand = candidate
-    return output.valid_start, [(e.valid_start, e.id) for e in output.contributors or (operand,)]
+    return output.valid_start, [(e.valid_start, tie_order(e)) for e in output.contributors or (operand,)]

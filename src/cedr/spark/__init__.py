@@ -23,6 +23,6 @@ Only the public DataFrame API is used, so that all of it works under Spark Conne
 
 from __future__ import annotations
 
-from cedr.spark.session.extra import check_imports
+from cedr.spark.extra import check_imports
 
 check_imports()

@@ -15,8 +15,9 @@ import numpy as np
 import pyarrow as pa
 
 from cedr.expression.tree import HeaderField
-from cedr.model.event import Payload
+from cedr.model.event import Payload, TieOrder
 from cedr.model.identity import digest
+from cedr.model.time import Time
 from cedr.runtime.ids.text_ids import Ids
 from cedr.runtime.kernels import gather as kernels
 from cedr.runtime.store.table import Header, Mask, Rows, Table, picked
@@ -105,9 +106,34 @@ class Relation:
         return ids.values(at)
 
     def ranks(self, rows: Rows) -> Rows:
-        """The rows' IDs as numbers in the same order.  Reading: R25 (ties)."""
-        ids, at = self._ids(rows)
-        return ids.ranks(at)
+        """Numbers in the order in which rows of equal Vs are taken.  Readings: R25, R42."""
+        if not self.contributors:
+            ids, at = self._ids(rows)
+            return ids.ranks(at)
+        ties = self.tie_orders(rows)
+        numbers = {order: number for number, order in enumerate(sorted(set(ties)))}
+        return np.array([numbers[order] for order in ties], dtype=np.int64)
+
+    def tie_orders(self, rows: Rows) -> list[TieOrder]:
+        """What puts rows of equal Vs in order.  Reading: R42."""
+        return list(zip(self._leaves(rows), self.id_values(rows), strict=True))
+
+    def _leaves(self, rows: Rows) -> list[tuple[tuple[Time, str], ...]]:
+        """(Vs, ID) of the primitive contributors of each row, in the order of cbt[]; of a primitive row, its own."""
+        if not self.contributors:
+            times = self.times(HeaderField.VS, rows).tolist()
+            return [((time, id_),) for time, id_ in zip(times, self.id_values(rows), strict=True)]
+        parts: list[list[tuple[Time, tuple[tuple[Time, str], ...]]]] = [[] for _ in range(len(rows))]
+        for reach in self.contributors:
+            at = reach.rows(rows)
+            some = np.flatnonzero(at >= 0)
+            times = reach.target.times(HeaderField.VS, at[some]).tolist()
+            for row, *part in zip(some.tolist(), times, reach.target._leaves(at[some]), strict=True):
+                parts[row].append((part[0], part[1]))
+        if not self.ordered:
+            for own in parts:
+                own.sort()
+        return [tuple(leaf for _, leaves in own for leaf in leaves) for own in parts]
 
     def ids(self, rows: Rows) -> tuple[Ids, Rows]:
         """Where the rows' IDs are."""

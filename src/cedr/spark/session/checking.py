@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from cedr.errors import Diagnostic, HostError
-from cedr.spark.session.extra import check_packages
+from cedr.spark.extra import check_packages
 
 STATE_STORE: Final = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB: Final = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"

@@ -1,7 +1,7 @@
 """CONSUME and DISJOINT: choices that bear on all later ones.
 
 Paper: Section 3.2, "Instance Selection and Consumption".  Readings: R26, R27, R28.  Deciding events are taken in the
-order of (Vs, ID, parameter).  What was consumed before an interval is read off the outputs that were made before it.
+order of Vs, R42 and parameter.  What was consumed before an interval is read off the outputs that were made before it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from cedr.model.event import Value
+from cedr.model.event import TieOrder, Value
 from cedr.model.modes import Selection
 from cedr.model.time import BEGINNING, Time
 from cedr.plan.logical import Disjoint
@@ -21,8 +21,8 @@ from cedr.runtime.operators.mechanism.parameters import Parameters
 from cedr.runtime.store.relation import Frame, Relation
 from cedr.runtime.store.table import Rows
 
-Ranked = tuple[Time, str, int]
-"""Vs, ID and parameter of an event: the order in which deciding events are taken."""
+Ranked = tuple[Time, TieOrder, int]
+"""Vs, order at equal Vs, and parameter of an event: the order in which deciding events are taken."""
 EventRef = tuple[int, int]
 """Table and row: one event, whatever parameter it serves."""
 FenceKey = tuple[Value, ...]
@@ -92,14 +92,14 @@ class Consumption:
 
     def _instances(self, found: Found) -> list[Instance]:
         parameters, columns = self._parameters, found.references
-        ids = [_ids(relation, rows) for relation, rows in zip(parameters.relations, columns, strict=True)]
+        ties = [_ties(relation, rows) for relation, rows in zip(parameters.relations, columns, strict=True)]
         times = [_times(relation, rows) for relation, rows in zip(parameters.relations, columns, strict=True)]
         rows = [column.tolist() for column in columns]
         tables = [id(relation.table) for relation in parameters.relations]
         instances = []
         for number, owner in enumerate(found.owner.tolist()):
             events = [(tables[i], r[number]) if r[number] >= 0 else None for i, r in enumerate(rows)]
-            order = [(times[i][number], ids[i][number], i) for i, event in enumerate(events) if event is not None]
+            order = [(times[i][number], ties[i][number], i) for i, event in enumerate(events) if event is not None]
             instances.append(Instance(number, owner, events, order))
         if self._disjoint is not None:
             self._fence(instances, columns)
@@ -118,11 +118,11 @@ class Consumption:
             instance.fence = () if keys is None else next(keys)
 
 
-def _ids(relation: Relation, rows: Rows) -> list[str]:
-    found = [""] * len(rows)
+def _ties(relation: Relation, rows: Rows) -> list[TieOrder]:
+    found: list[TieOrder] = [((), "")] * len(rows)
     some = np.flatnonzero(rows >= 0)
-    for at, text in zip(some.tolist(), relation.id_values(rows[some]), strict=True):
-        found[at] = text
+    for at, order in zip(some.tolist(), relation.tie_orders(rows[some]), strict=True):
+        found[at] = order
     return found
 
 
@@ -164,7 +164,7 @@ class _Choice:
 
     def __init__(self, parameters: Parameters) -> None:
         self._modes = [(i, parameters.selections[i]) for i in parameters.selects()]
-        self._best: dict[tuple[int, tuple[EventRef | None, ...]], tuple[Time, str]] = {}
+        self._best: dict[tuple[int, tuple[EventRef | None, ...]], tuple[Time, TieOrder]] = {}
 
     def compare(self, instance: Instance) -> None:
         """Let an instance take part."""
@@ -186,6 +186,6 @@ class _Choice:
         return index, tuple(None if i == index else event for i, event in enumerate(instance.events))
 
     @staticmethod
-    def _rank(instance: Instance, index: int, mode: Selection) -> tuple[Time, str]:
-        time, text, _ = next(ranked for ranked in instance.order if ranked[2] == index)
-        return (time if mode is Selection.FIRST else -time), text
+    def _rank(instance: Instance, index: int, mode: Selection) -> tuple[Time, TieOrder]:
+        time, order, _ = next(ranked for ranked in instance.order if ranked[2] == index)
+        return (time if mode is Selection.FIRST else -time), order

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cedr.model.event import Value
+from cedr.model.event import TieOrder, Value
 from cedr.model.time import BEGINNING, Time
 from cedr.plan.logical import Disjoint
 from cedr.runtime.expressions.compile import compile_vector, to_values
@@ -23,7 +23,7 @@ class Candidate(NamedTuple):
     key: tuple[Value, ...]
     root: Time
     detected: Time
-    order: list[tuple[Time, str]]
+    order: list[tuple[Time, TieOrder]]
 
 
 def passed(before: Iterable[Candidate], candidates: Sequence[Candidate]) -> Rows:
@@ -52,15 +52,15 @@ class Fence:
         columns = (owner.tolist(), self._key_values(rows), roots, detected.tolist(), self._order(rows))
         return [Candidate(*values) for values in zip(*columns, strict=True)]
 
-    def _order(self, rows: Rows) -> list[list[tuple[Time, str]]]:
-        """The contributors' (Vs, ID), by which those detected at one instant are taken."""
+    def _order(self, rows: Rows) -> list[list[tuple[Time, TieOrder]]]:
+        """The contributors' Vs and order at equal Vs, by which those detected at one instant are taken."""
         columns = []
         for reach in self._parts:
             at = reach.rows(rows)
             some = np.flatnonzero(at >= 0)
-            texts = dict(zip(some.tolist(), reach.target.id_values(at[some]), strict=True))
+            ties = dict(zip(some.tolist(), reach.target.tie_orders(at[some]), strict=True))
             times = reach.target.table.vs.view[at].tolist() if len(reach.target.table) else [0] * len(at)
-            columns.append([(times[i], texts[i]) if i in texts else None for i in range(len(rows))])
+            columns.append([(times[i], ties[i]) if i in ties else None for i in range(len(rows))])
         found = [[pair for pair in row if pair is not None] for row in zip(*columns, strict=True)]
         return found if self._kept.ordered else [sorted(row) for row in found]
 
