@@ -89,6 +89,7 @@ TITLES = {
         "broken guarantees",
         "micro-batches",
         "delivery faults",
+        "order at equal times",
     ],
 }
 
