@@ -44,7 +44,7 @@ def numbered(kind: str, *numbers: int) -> set[Item]:
         ("Readings: R33 (blocking B), R34 (memory M).", numbered(READING, 33, 34)),
         ("Readings: R1 to R3, R9; and R25-R27", numbered(READING, 1, 2, 3, 9, 25, 26, 27)),
         ("Definition 2 (of 12) and R40 (see R41)", numbered(DEFINITION, 2) | numbered(READING, 40)),
-        ("Definition 13, Figure 0, R42, R2D2, Section 9", set()),
+        ("Definition 13, Figure 0, R43, R2D2, Section 9", set()),
     ],
 )
 def test_citations_in_prose(text: str, expected: set[Item]) -> None:
