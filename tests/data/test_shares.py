@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pa_parquet
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -115,3 +117,17 @@ def test_keys_that_count_up_are_spread() -> None:
     part = type("P", (), {"payload": {"k": keys}, "type": type("T", (), {"name": "A"})})
     (numbers,) = shares._by_key([part], {"A": ("k",)}, 10) or []  # type: ignore[list-item]
     assert np.bincount(numbers).min() > 900
+
+
+@pytest.mark.parametrize("form", ["frame", "file"])
+def test_the_change_stream_reads_the_rows_again(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that were evaluated share by share are held no longer."""
+    rows = table([("AB"[number % 2], number, str(number), number % 3) for number in range(30)])
+    pa_parquet.write_table(rows, tmp_path / "rows.parquet")
+    data = rows if form == "frame" else tmp_path / "rows.parquet"
+    result = cedr.evaluate(f"EVENT Q {QUERIES[1]}", data, **WORDS)
+    by_share = result.to_arrow(), result.changes().to_arrow(), result.draw().note
+    monkeypatch.setattr(shares, "ROWS", 1 << 18)
+    whole = cedr.evaluate(f"EVENT Q {QUERIES[1]}", data, **WORDS)
+    assert by_share == (whole.to_arrow(), whole.changes().to_arrow(), whole.draw().note)
+    assert by_share[0].num_rows

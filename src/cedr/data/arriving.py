@@ -22,12 +22,13 @@ from cedr.data.batches import batch_of, by_provider, retractions_of
 from cedr.data.instants import mask
 from cedr.data.loading import Loaded, Part, Rows
 from cedr.data.promises import GUARANTEE, INSERT, RETRACT, Promises
-from cedr.data.shares import shares_of
+from cedr.data.shares import dealt_out, shares_of
 from cedr.expression.tree import Way
 from cedr.model.event import Event, primitive_contributors
 from cedr.model.stream import Guarantee, Message, Retract
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.values.arrow_arrays import arrow, arrow_texts
+from cedr.runtime.values.memory import give_back
 
 _FEW = 2_000
 """Up to so many rows all of them are drawn."""
@@ -68,6 +69,8 @@ class Arriving:
     """All rows of some sources."""
 
     sources: Sequence[Loaded]
+    spent: bool = False
+    """Whether the rows are gone: they were handed over for good."""
     _handed: list[_Handed] = field(default_factory=list)
     _position: int = 1
 
@@ -117,21 +120,23 @@ class Arriving:
         """Everything, after which nothing comes; in it no order counts, and no guarantee is broken.
 
         ``ways``: the key of each type, where events meet only if their keys are equal.  Many rows then come in shares,
-        each of which is to be evaluated by itself.
+        each of which is to be evaluated by itself; and they are ``spent`` thereby, as nobody needs room for them twice.
         """
         plain = not self.recorded and all(loaded.kinds is None for loaded in self.sources)
         parts = [(part, loaded) for loaded in self.sources for part in loaded.parts]
         dealt = shares_of([part for part, _ in parts], ways) if plain and ways is not None else None
         self._begin()
         if dealt is not None:
-            numbers, count = dealt
-            orders = [np.argsort(number, kind="stable") for number in numbers]
-            ends = [np.cumsum(np.bincount(number, minlength=count)) for number in numbers]
-            for share in range(count):
+            self.spent = True
+            for loaded in self.sources:
+                loaded.let_go()
+            shares = dealt_out([part for part, _ in parts], *dealt)
+            del dealt
+            give_back(0)
+            while shares:
                 self._begin()
-                found: Given = []
-                for (part, loaded), order, own in zip(parts, orders, ends, strict=True):
-                    found += self._inserts(part, loaded, order[own[share - 1] if share else 0 : own[share]])
+                share = zip(shares.pop(), parts, strict=True)
+                found = [batch for own, (_, loaded) in share for batch in self._inserts(own, loaded, None)]
                 yield [*found, Guarantee(FOREVER - 1)]
         elif plain:
             whole = [batch for part, loaded in parts for batch in self._inserts(part, loaded, None)]

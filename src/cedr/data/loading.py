@@ -73,6 +73,13 @@ class Loaded:
     types_seen: dict[str, int] = field(default_factory=dict)
     """How many rows there are of each type, the unread ones included."""
 
+    def let_go(self) -> None:
+        """Hold the rows no longer, but for the parts."""
+        self.raw.table = self.raw.table.schema.empty_table()
+        self.times = np.empty(0, np.int64)
+        self.clocks = {}
+        self.guarantees = self.arrivals = None
+
     @property
     def count(self) -> int:
         """How many rows there are, with those that could not be read."""

@@ -19,7 +19,7 @@ class ParquetFiles:
 
     def __init__(self, files: Sequence[DataFile]) -> None:
         self._files = files
-        self._opened = {file.path: _opened(file.path) for file in files}
+        self._schemas = {file.path: _schema(file.path) for file in files}
 
     @property
     def name(self) -> str:
@@ -34,7 +34,7 @@ class ParquetFiles:
         """By the footers."""
         found: dict[str, pa.DataType] = {}
         for file in self._files:
-            for each in self._opened[file.path].schema_arrow:
+            for each in self._schemas[file.path]:
                 found.setdefault(each.name, each.type)
             for name in partitions(file.path):
                 found.setdefault(name, pa.string())
@@ -44,10 +44,9 @@ class ParquetFiles:
         """Some columns of all rows."""
         places, tables, told = Places(), [], {}
         for file in self._files:
-            opened = self._opened[file.path]
-            own = opened.schema_arrow.names
+            own = self._schemas[file.path].names
             try:
-                with opened:  # what the reader holds would stay beside the columns
+                with _opened(file.path) as opened:  # what the reader holds would stay beside the columns
                     table = opened.read([name for name in columns if name in own], use_threads=True)
             except (OSError, pa.ArrowException) as error:
                 raise broken(file.path, str(error)) from None
@@ -60,6 +59,11 @@ class ParquetFiles:
             told[file.path] = {*own, *constants}
         pa.default_memory_pool().release_unused()
         return Raw(united(tables, columns), places, [], missing_columns(told, columns))
+
+
+def _schema(path: str) -> pa.Schema:
+    with _opened(path) as opened:
+        return opened.schema_arrow
 
 
 def _opened(path: str) -> Any:

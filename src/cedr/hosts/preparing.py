@@ -6,8 +6,9 @@ attributes it reads, and, once these are read and their types known, to be run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cached_property
 from os import PathLike
 
 from cedr.data.arriving import Arriving
@@ -35,11 +36,19 @@ class Prepared:
     program: Program
     query: CompiledQuery
     types: Catalog
-    arriving: Arriving
+    load: Callable[[], Arriving]
     rejects: Rejects
     warnings: list[Diagnostic] = field(default_factory=list)
+    _arriving: Arriving | None = None
 
     @property
+    def arriving(self) -> Arriving:
+        """The rows; those that were handed over for good are read again."""
+        if self._arriving is None or self._arriving.spent:
+            self._arriving = self.load()
+        return self._arriving
+
+    @cached_property
     def shape(self) -> Shape:
         """What is known of the rows of the result."""
         primitive = frozenset(types_read(self.query.plan))
@@ -59,13 +68,17 @@ def prepare(
     loose = _loose(given, texts.types_named(), texts)
     chosen = choose(texts.compiled(merged(loose, texts.declared)), event)
     needed = _needed(chosen, loose, texts.declared)
-    loaded = [Loading(source, needed).load() for source in given.sources]
+
+    def load() -> list[Loaded]:
+        return [Loading(source, needed).load() for source in given.sources]
+
+    loaded = load()
     rejects = Rejects([each for one in loaded for each in one.rejected])
     rejects.check(sum(one.count for one in loaded), bad_rows)
     types = merged(loose, _inferred(loaded, loose, texts.revisable), texts.declared)
     program = texts.compiled(types)
     chosen = choose(program, event)
-    found = Prepared(program, chosen, types, Arriving(loaded), rejects)
+    found = Prepared(program, chosen, types, lambda: Arriving(load()), rejects, _arriving=Arriving(loaded))
     found.warnings += [*program.warnings, *(each for one in loaded for each in one.warnings)]
     check_units(chosen, texts.file, found.arriving)
     found.warnings += noticed(chosen, found.arriving)

@@ -14,6 +14,7 @@ import pyarrow as pa
 from cedr.consistency.emission.changes import Changes
 from cedr.consistency.measures import Measures
 from cedr.consistency.pipeline import Pipeline
+from cedr.data.arriving import Arriving
 from cedr.data.change_log import ChangeLog, Step
 from cedr.data.rejected import Rejected, Rejects
 from cedr.data.results import standing
@@ -59,19 +60,21 @@ class _Level:
             stream = self._stream(untracked, until=query.as_of)
             return self._result(Rejects(), rows=self._ordered(said_by(stream.changes, query.as_of)))
         split = split_of(query.plan, stable_key=False)
+        arriving, _ = prepared.arriving, prepared.shape  # the shape is asked of rows that may be gone after this
         rejected: list[Rejected] = []
         duplicates = 0
 
         def emitted() -> Iterator[pa.RecordBatch]:
             nonlocal duplicates
-            for share in prepared.arriving.whole(None if split.whole else split.by):
+            for share in arriving.whole(None if split.whole else split.by):
                 pipeline = Pipeline(query.plan, STRONG, prepared.types, all_streams=False)
                 for changes in pipeline.whole(share, 1):
                     yield from (each.to_arrow() for each in changes)
-                rejected.extend(_placed(letter, prepared) for letter in pipeline.dead_letters())
+                rejected.extend(_placed(letter, arriving) for letter in pipeline.dead_letters())
                 duplicates += pipeline.measures()[0].duplicates
                 del pipeline, changes, share
                 gc.collect(1)
+                pa.default_memory_pool().release_unused()
 
         raw = standing(emitted(), bitemporal=query.bitemporal)
         self._tell_duplicates(duplicates)
@@ -136,7 +139,9 @@ class _Level:
 
     def _letters(self, letters: Iterable[DeadLetter]) -> Rejects:
         """Rows that were not used, those that could not be read included."""
-        return Rejects([*self._prepared.rejects.rows, *(_placed(letter, self._prepared) for letter in letters)])
+        return Rejects(
+            [*self._prepared.rejects.rows, *(_placed(letter, self._prepared.arriving) for letter in letters)]
+        )
 
     def _tell_duplicates(self, count: int) -> None:
         if count:
@@ -145,8 +150,8 @@ class _Level:
             self._prepared.warnings.append(Diagnostic("duplicates", primary, severity="note"))
 
 
-def _placed(letter: DeadLetter, prepared: Prepared) -> Rejected:
-    name, row = prepared.arriving.place(letter.position)
+def _placed(letter: DeadLetter, arriving: Arriving) -> Rejected:
+    name, row = arriving.place(letter.position)
     kind = _REASONS.get(letter.code, letter.reason)
     return Rejected(letter.code, kind, letter.reason if letter.code == "broken-guarantee" else kind, name, row)
 
