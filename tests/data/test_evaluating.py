@@ -402,3 +402,9 @@ def test_a_retraction_that_cannot_be_used_is_told_with_its_row() -> None:
     assert "row 3" in str(letter)
     streamed = cedr.evaluate("EVENT Q WHEN ANY(TX AS a)", rows, bad_rows=1.0, batch=1, **words).change_stream(untracked)
     assert "row 3" in str(streamed.dead_letters[0])
+
+
+def test_changes_can_be_read_as_python_objects() -> None:
+    """The last guarantee, that nothing more comes, is no timestamp."""
+    changes = cedr.evaluate(PAIR, ROWS, **WORDS).changes().to_arrow().to_pylist()
+    assert [row["Os"] for row in changes if row["change"] == "guarantee"][-1] is None

@@ -121,7 +121,8 @@ def _header(raw: pa.Table, name: str, shape: Shape) -> Any:
     if name == "contributors":
         return _contributors(column, shape.primitive)
     if name in CLOCKS:
-        finite = pc.if_else(pc.equal(column, FOREVER), pa.scalar(None, pa.int64()), column)
+        end = FOREVER - 1 if shape.timestamps else FOREVER  # that nothing more comes is no date that anybody can read
+        finite = pc.if_else(pc.greater_equal(column, end), pa.scalar(None, pa.int64()), column)
         return finite.cast(pa.timestamp("us", "UTC")) if shape.timestamps else finite
     if pa.types.is_dictionary(column.type):
         return column.cast(pa.string())
