@@ -29,7 +29,7 @@ settings.register_profile(  # to see what fails, without waiting for the smalles
     "plainly", max_examples=25, deadline=None, derandomize=True, phases=[Phase.generate]
 )
 settings.register_profile(
-    "thorough", max_examples=80, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "thorough", max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile(
     "deep", max_examples=2_000, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
