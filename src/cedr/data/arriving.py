@@ -27,7 +27,7 @@ from cedr.expression.tree import Way
 from cedr.model.event import Event, primitive_contributors
 from cedr.model.stream import Guarantee, Message, Retract
 from cedr.model.time import BEGINNING, FOREVER, Time
-from cedr.runtime.values.arrow_arrays import arrow, arrow_texts
+from cedr.runtime.values.arrow_arrays import arrow_texts
 from cedr.runtime.values.memory import give_back
 
 _FEW = 2_000
@@ -287,21 +287,5 @@ def _stream(part: Part, loaded: Loaded, ranks: Rows) -> _Stream:
     own = ranks[rows]
     if len(own) > 1 and (np.diff(own) < 0).any():
         order = np.argsort(own, kind="stable")
-        part, rows, own = _reordered(part, order), rows[order], own[order]
+        part, rows, own = part.taken(order), rows[order], own[order]
     return _Stream(part, loaded, own, rows)
-
-
-def _reordered(part: Part, order: Rows) -> Part:
-    taken = arrow(order)
-    providers = (
-        part.providers if part.providers is None or isinstance(part.providers, str) else part.providers.take(taken)
-    )
-    return Part(
-        part.type,
-        part.rows,
-        part.ids.take(taken),
-        {word: times[order] for word, times in part.clocks.items()},
-        {name: column.take(taken) for name, column in part.payload.items()},
-        None if part.keys is None else part.keys.take(taken),
-        providers,
-    )

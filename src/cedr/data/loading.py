@@ -24,6 +24,7 @@ from cedr.data.words import CLOCKS, constant
 from cedr.errors import Diagnostic, StreamError
 from cedr.model.schema import DataType, EventType
 from cedr.model.time import FOREVER
+from cedr.runtime.values.arrow_arrays import arrow
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -49,6 +50,18 @@ class Part:
 
     def __len__(self) -> int:
         return len(self.clocks["time"])
+
+    def taken(self, places: Rows) -> Part:
+        """Some of its rows, in the order of their places in it."""
+        return Part(
+            self.type,
+            places if self.rows is None else self.rows[places],
+            taken(self.ids, places),
+            {word: taken(times, places) for word, times in self.clocks.items()},
+            {name: taken(column, places) for name, column in self.payload.items()},
+            taken(self.keys, places),
+            taken(self.providers, places),
+        )
 
 
 @dataclass(slots=True)
@@ -244,18 +257,15 @@ class Loading:
             if attribute not in self._table.column_names:
                 types[attribute] = of
                 continue
-            column = plain(_taken(self._table.column(attribute), rows))
+            column = plain(taken(self._table.column(attribute), rows))
             payload[attribute], types[attribute] = self._attribute(attribute, column, of, rows)
-        clocks = {word: _taken(times, rows) for word, times in loaded.clocks.items()}
+        clocks = {word: taken(times, rows) for word, times in loaded.clocks.items()}
         shapes = {each: shape for each, column in payload.items() if (shape := shape_of(column.type)).nested}
-        part = Part(EventType(name, types, shapes=shapes), rows, _taken(ids, rows), clocks, payload)
-        part.keys = None if keys is None else _taken(keys, rows)
-        part.providers = (
-            loaded.providers
-            if loaded.providers is None or isinstance(loaded.providers, str)
-            else _taken(loaded.providers, rows)
-        )
-        return self._without_unusable(part)
+        event_type = EventType(name, types, shapes=shapes)
+        providers = taken(loaded.providers, rows)
+        part = Part(event_type, rows, taken(ids, rows), clocks, payload, taken(keys, rows), providers)
+        usable = self._usable if rows is None else self._usable[rows]  # rows that are rejected are not events
+        return part if usable.all() else part.taken(np.flatnonzero(usable))
 
     def _attribute(self, name: str, column: Column, of: DataType, rows: Rows | None) -> tuple[Column, DataType]:
         guessed = of is DataType.ANY
@@ -274,21 +284,6 @@ class Loading:
             )
         return found.column, of
 
-    def _without_unusable(self, part: Part) -> Part:
-        """Rows that are rejected are not events."""
-        usable = self._usable if part.rows is None else self._usable[part.rows]
-        if usable.all():
-            return part
-        kept = np.flatnonzero(usable)
-        rows = kept if part.rows is None else part.rows[kept]
-        clocks = {word: times[kept] for word, times in part.clocks.items()}
-        payload = {name: column.take(pa.array(kept)) for name, column in part.payload.items()}
-        keys = None if part.keys is None else part.keys.take(pa.array(kept))
-        providers = part.providers
-        if providers is not None and not isinstance(providers, str):
-            providers = providers.take(pa.array(kept))
-        return Part(part.type, rows, part.ids.take(pa.array(kept)), clocks, payload, keys, providers)
-
     def _reject(
         self, wrong: Mask, code: str, same: str, column: Column | None = None, reason: str | None = None
     ) -> None:
@@ -302,10 +297,11 @@ class Loading:
         self._usable[rows] = False
 
 
-def _taken(column: Column, rows: Rows | None) -> Column:
-    if rows is None:
+def taken(column: Column, rows: Rows | None) -> Column:
+    """Some rows of a column, None: all; one value for all rows, or none, stays as it is."""
+    if rows is None or column is None or isinstance(column, str):
         return column
-    return column[rows] if isinstance(column, np.ndarray) else column.take(pa.array(rows))
+    return column[rows] if isinstance(column, np.ndarray) else column.take(arrow(rows))
 
 
 def _spread(mask: Mask, rows: Rows | None, count: int) -> Mask:

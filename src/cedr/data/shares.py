@@ -7,18 +7,18 @@ holds is then a share's, and what it touches stays in the caches.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cedr.data.loading import Part
+from cedr.data.loading import Part, taken
 from cedr.expression.tree import Way
 from cedr.runtime.ids.monotone_ids import Rising
 from cedr.runtime.ids.text_ids import TextIds
-from cedr.runtime.values.arrow_arrays import arrow, numpy_of
+from cedr.runtime.values.arrow_arrays import numpy_of
 
 Numbers = NDArray[np.uint8]
 ROWS = 1 << 18
@@ -47,36 +47,21 @@ def dealt_out(parts: Sequence[Part], numbers: Sequence[Numbers], count: int) -> 
     for part, own in zip(parts, numbers, strict=True):
         order = np.argsort(own, kind="stable")
         places = np.split(order, np.cumsum(np.bincount(own, minlength=count))[:-1])
-        pieces = [_Piece(at, arrow(at)) for at in places]
         made = [Part(part.type, at if part.rows is None else part.rows[at], None, {}, {}) for at in places]
-        for share, piece in zip(made, pieces, strict=True):
-            share.ids = piece.of(part.ids)
-            share.providers = piece.of(part.providers)
+        for share, at in zip(made, places, strict=True):
+            share.ids, share.providers = taken(part.ids, at), taken(part.providers, at)
         part.ids = None
         for columns in ("clocks", "payload"):
             held = getattr(part, columns)
             for name in [*held]:
                 column = held.pop(name)
-                for share, piece in zip(made, pieces, strict=True):
-                    getattr(share, columns)[name] = piece.of(column)
+                for share, at in zip(made, places, strict=True):
+                    getattr(share, columns)[name] = taken(column, at)
                 del column
                 pa.default_memory_pool().release_unused()
         for of_share, mine in zip(shares, made, strict=True):
             of_share.append(mine)
     return shares
-
-
-class _Piece(NamedTuple):
-    """Which rows go to a share."""
-
-    rows: NDArray[np.int64]
-    taken: pa.Array
-
-    def of(self, column: Any) -> Any:
-        """These rows of a column; what all rows share stays as it is."""
-        if column is None or isinstance(column, str):
-            return column
-        return column[self.rows] if isinstance(column, np.ndarray) else column.take(self.taken)
 
 
 def _by_row(rows: int, count: int) -> Numbers:

@@ -36,16 +36,16 @@ class Prepared:
     program: Program
     query: CompiledQuery
     types: Catalog
-    load: Callable[[], Arriving]
+    _arriving: Arriving
+    _load: Callable[[], Arriving]
     rejects: Rejects
     warnings: list[Diagnostic] = field(default_factory=list)
-    _arriving: Arriving | None = None
 
     @property
     def arriving(self) -> Arriving:
         """The rows; those that were handed over for good are read again."""
-        if self._arriving is None or self._arriving.spent:
-            self._arriving = self.load()
+        if self._arriving.spent:
+            self._arriving = self._load()
         return self._arriving
 
     @cached_property
@@ -78,7 +78,7 @@ def prepare(
     types = merged(loose, _inferred(loaded, loose, texts.revisable), texts.declared)
     program = texts.compiled(types)
     chosen = choose(program, event)
-    found = Prepared(program, chosen, types, lambda: Arriving(load()), rejects, _arriving=Arriving(loaded))
+    found = Prepared(program, chosen, types, Arriving(loaded), lambda: Arriving(load()), rejects)
     found.warnings += [*program.warnings, *(each for one in loaded for each in one.warnings)]
     check_units(chosen, texts.file, found.arriving)
     found.warnings += noticed(chosen, found.arriving)
