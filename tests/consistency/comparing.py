@@ -12,6 +12,7 @@ import numpy as np
 from cedr.consistency.admission.stream_rows import PLAIN
 from cedr.model.intake import DeadLetter
 from cedr.model.level import ConsistencyLevel
+from cedr.model.retractions import retract_fault
 from cedr.model.schema import Catalog
 from cedr.model.stream import Change, Guarantee, Insert, Message, Retract
 from cedr.model.sync import sync_of
@@ -143,7 +144,7 @@ class _Comparison:
         known = intake._lineages.get(message.lineage_key)
         if known is None or end <= intake.high:
             return False
-        return intake._retract_fault(known.event, message) is not None or sync_of(known.event, message) < end
+        return retract_fault(known.event, message, self.catalog) is not None or sync_of(known.event, message) < end
 
     def forgettable_held(self, reference: Reference) -> int:
         """How many of the retractions held may be about forgotten events."""

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from cedr.model.dead_letter import DeadLetter, Fault, abandoned, broken, ends_before, late, misfit
+from cedr.model.dead_letter import DeadLetter, Fault, abandoned, broken, late, misfit
 from cedr.model.event import Event
 from cedr.model.lineage import Lineage, Rows, revisable, rows_of, rows_of_lineages
 from cedr.model.providers import Providers
+from cedr.model.retractions import repeats, retract_fault, same_ends
 from cedr.model.schema import Catalog
 from cedr.model.stream import Guarantee, Insert, LineageKey, Message, Retract, start_in
 from cedr.model.sync import sync_of
@@ -176,7 +177,7 @@ class Intake:
         sync = FOREVER if message.occurrence_end is None else message.occurrence_end
         if sync <= waiting.guarantee:
             return self._bury(broken(sync, waiting.guarantee), message, waiting.position)
-        if any(_same(other.message, message) for other in self._waiting.get(message.lineage_key, ())):
+        if any(same_ends(other.message, message) for other in self._waiting.get(message.lineage_key, ())):
             self.counts.duplicates += 1
             return None
         self.high = max(self.high, BEGINNING if message.first_end is None else message.first_end)
@@ -189,11 +190,11 @@ class Intake:
 
     def _apply(self, lineage: Lineage, waiting: _Waiting) -> DeadLetter | None:
         message, place = waiting.message, waiting.position
-        if _repeats(lineage, message):
+        if repeats(lineage, message):
             self.counts.duplicates += 1
             return None
         sync = sync_of(lineage.event, message)
-        fault = self._retract_fault(lineage.event, message)
+        fault = retract_fault(lineage.event, message, self.catalog)
         if fault is None and sync <= waiting.guarantee:
             fault = broken(sync, waiting.guarantee)
         if fault is not None:
@@ -203,18 +204,6 @@ class Intake:
         lineage.retract(message, place)
         if was_live and not lineage.live:
             del self._live[_row_name(lineage.event)]
-        return None
-
-    def _retract_fault(self, event: Event, message: Retract) -> Fault | None:
-        oe, ve = message.occurrence_end, message.valid_end
-        if ve is not None and ve < event.valid_start:
-            return ends_before("valid-end-before-start", "Ve", ve, event.valid_start)
-        for name, new, old in (("Oe", oe, event.occurrence_end), ("Ve", ve, event.valid_end)):
-            if new is not None and new > old:
-                return Fault("lengthening-retraction", f"a retraction never lengthens: {name} {new} is after {old}")
-        bound = plus(event.valid_start, revisable(self.catalog, event.stream))
-        if oe is not None and oe > max(event.occurrence_start, bound):
-            return late(oe, bound)
         return None
 
     def _promise(self, message: Guarantee) -> None:
@@ -249,16 +238,3 @@ class Intake:
 
 def _row_name(event: Event) -> tuple[str, str, Time]:
     return event.stream, event.id, event.occurrence_start
-
-
-def _same(one: Retract, other: Retract) -> bool:
-    return (one.occurrence_end, one.valid_end) == (other.occurrence_end, other.valid_end)
-
-
-def _repeats(lineage: Lineage, message: Retract) -> bool:
-    """Whether a retraction says nothing new: sent before, or to the very ends of the insert.  Reading: R41."""
-    event = lineage.event
-    idle = message.occurrence_end in (None, event.occurrence_end) and message.valid_end in (None, event.valid_end)
-    if idle and not message.removes:
-        return True
-    return any(_same(known.message, message) for known in lineage.retractions)

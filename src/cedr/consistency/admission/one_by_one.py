@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from cedr.consistency.admission.ledger import Ledger
 from cedr.consistency.admission.stream_rows import PLAIN, Source
-from cedr.consistency.admission.versions import EventName, Said, Story, repeats, retract_fault, same_ends
+from cedr.consistency.admission.versions import EventName, Said, Story
 from cedr.model.dead_letter import Fault, abandoned, broken, misfit
 from cedr.model.identity import digest
 from cedr.model.lineage import Lineage
+from cedr.model.retractions import repeats, retract_fault, same_ends
 from cedr.model.stream import Insert, LineageKey, Retract, default_key, names_in, start_in
 from cedr.model.sync import sync_of
 from cedr.model.time import FOREVER, Time
