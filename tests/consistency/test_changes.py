@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from cedr.consistency.pipeline import Pipeline
+from cedr.model.event import Event, primitive_contributors
 from cedr.model.level import MIDDLE, STRONG
 from cedr.model.stream import Guarantee, Insert, Retract
 from cedr.plan.compile import compile_text
+from cedr.semantics.evaluate import evaluate
 from tests.semantics.stepping import message
 
 TEXT = "TYPE A (v INTEGER); TYPE B (v INTEGER); EVENT Q WHEN SEQUENCE(A AS x, B AS y, 5) OUTPUT x.v AS x, y.v AS y"
@@ -43,6 +45,35 @@ def test_columns_say_what_messages_say() -> None:
                 assert (row["x"], row["y"]) == (1, 2)
                 assert (row["Oe"] == row["Os"]) == isinstance(change.message, Retract)
             assert said.guarantee == next((c.message.time for c in changes if isinstance(c.message, Guarantee)), None)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "order"),
+    [
+        ("ALL(SEQUENCE(A AS a, B AS b, 9), C AS c, 9)", "c a b"),
+        ("ALL(C AS c, SEQUENCE(A AS a, B AS b, 9), 9)", "c a b"),
+        ("ALL(ALL(B AS b, A AS a, 9), C AS c, D AS d, 9)", "c a b d"),
+        ("SEQUENCE(C AS c, SEQUENCE(A AS a, B AS b, 9), 9)", "c a b"),
+        ("SEQUENCE(ALL(C AS c, A AS a, 9), D AS d, 9)", "a c d"),
+        ("ALL(ATLEAST(1, C AS c, D AS d, 9), SEQUENCE(A AS a, B AS b, 9), 9)", "c a b, a b d"),
+    ],
+)
+def test_contributors_are_in_the_order_of_cbt_nested_ones_flattened(pattern: str, order: str) -> None:
+    """R42: by columns, by messages, and in the oracle; the time of a composite counts, not those of its parts."""
+    types = "".join(f"TYPE {name} (v INTEGER);" for name in "ABCD")
+    program = compile_text(f"{types} EVENT Q WHEN {pattern}")
+    plan = program.queries["Q"].plan
+    arriving = [message(f"{line} v=1") for line in ("A a 1", "C c 2", "B b 3", "D d 4")]
+    (said,) = Pipeline(plan, MIDDLE, program.types).step(arriving, 1)
+    columns = [" ".join(part["id"] for part in row["contributors"]) for row in said.to_arrow().to_pylist()]
+    rows = [change.message.event for change in said.to_changes() if isinstance(change.message, Insert)]
+    meant = evaluate(plan, {m.event.stream: [m.event] for m in arriving if isinstance(m, Insert)})
+    for found in (columns, [_leaves(row) for row in rows], [_leaves(row) for row in meant]):
+        assert sorted(found) == sorted(order.split(", "))
+
+
+def _leaves(event: Event) -> str:
+    return " ".join(leaf.id for leaf in primitive_contributors(event))
 
 
 def test_attributes_with_the_names_of_the_header_stand_beside_it() -> None:

@@ -161,6 +161,8 @@ REASONS = {
     "EVENT Q WHEN UNLESS(ATLEAST(1, A a, B b, 9), C c, 5) WHERE {a.k = b.k} AND {b.v = c.v}": "unbound",
     f"EVENT Q WHEN SEQUENCE(CANCEL-WHEN(B b, A a), C c, 5) {LINKED}": "may still be shortened",
     f"EVENT Q WHEN SEQUENCE(UNLESS(B b, A a, 1, 9), C c, 5) {LINKED}": "begin or end apart from their events",
+    "EVENT Q WHEN SEQUENCE(ALL(SEQUENCE(A a, B b, 9), D d, 9), C c, 5) "
+    "WHERE {a.k = d.k} AND {b.k = d.k} AND {b.v = c.v}": "is not that of their times",
     "EVENT Q FROM A AS a JOIN B AS b ON a.v < b.v OUTPUT a.k AS k": "Join is not run in stages",
     "EVENT Q WHEN SEQUENCE(SEQUENCE(A a, B b, 9), SEQUENCE(C c, D d, 9), 5) "
     "WHERE {a.k = b.k} AND {b.v = c.v}": "beside /SEQUENCE/1/SEQUENCE",

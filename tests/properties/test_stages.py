@@ -33,6 +33,7 @@ QUERIES = {
     "sequence": f"EVENT Q WHEN SEQUENCE(SEQUENCE(A a, B b, 4) x, C c, 6) {INSIDE} OUTPUT a.s AS s, x.Rt AS t",
     "inner unless": f"EVENT Q WHEN SEQUENCE(UNLESS(B b, A a, 3), C c, 6) {INSIDE} OUTPUT b.s AS s, c.v AS v",
     "any order": f"EVENT Q WHEN ALL(SEQUENCE(A a, B b, 4), C c, 6) {INSIDE} OUTPUT a.v AS v",
+    "any order inside": f"EVENT Q WHEN SEQUENCE(ALL(A a, B b, 4), C c, 6) {INSIDE} OUTPUT a.s AS s",
     "since the root": f"EVENT Q WHEN CANCEL-WHEN(SEQUENCE(A a, B b, 5), C c) {INSIDE}",
     "not between": f"EVENT Q WHEN SEQUENCE(C c, NOT(A x, SEQUENCE(A a, B b, 5)), 6) {INSIDE} AND {{x.k = a.k}}",
     "choices": f"EVENT Q WHEN SEQUENCE(LAST SEQUENCE(A a, LAST B b, 4), FIRST C c, 6) {INSIDE} OUTPUT a.s AS s",

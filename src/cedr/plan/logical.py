@@ -53,9 +53,11 @@ class Made(Source):
     """Rows of another plan, taken in as events: they bring their own Rt and contributors.  Readings: R2, R8, R32.
 
     ``scope`` and ``lifetime`` are those of the operator that made them: how far back Rt may lie, how long rows live.
+    Contributors are in the order of cbt[] where they are ``ordered``; elsewhere their Vs puts them in it.
     """
 
     contributors: tuple[Contributor, ...] = ()
+    ordered: bool = True
     scope: int = 0
     lifetime: int = 0
 

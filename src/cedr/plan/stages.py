@@ -178,7 +178,35 @@ def _uncertain(operator: Node) -> str:
     named = positive_leaves(body)
     if len(leaves) != len(named) or any(isinstance(leaf.source, Query) for leaf in named):
         return f"not all events inside {name} have a name there"
+    if not _ordered(body) and not _by_time(body):
+        return f"the order of the events inside {name} is not that of their times"
     return ""
+
+
+def _ordered(body: Node) -> bool:
+    """Whether the order of cbt[] is that of the parameters, all the way down."""
+    return not any(
+        isinstance(node, logical.All | logical.AtLeast) or (isinstance(node, Made) and not node.ordered)
+        for node in logical.walk(body)
+    )
+
+
+def _by_time(node: Node) -> bool:
+    """Whether the order of cbt[], nested ones flattened, is that of Vs: only what comes first may be composite."""
+    node = _bare(node)
+    match node:
+        case logical.All() | logical.AtLeast():
+            return all(map(_is_primitive, logical.inputs(node)))
+        case logical.Sequence():
+            return _by_time(logical.inputs(node)[0]) and all(map(_is_primitive, logical.inputs(node)[1:]))
+        case logical.Unless() | logical.CancelWhen():
+            return _by_time(logical.inputs(node)[0])
+        case _:
+            return _is_primitive(node)
+
+
+def _is_primitive(node: Node) -> bool:
+    return isinstance(_bare(node), logical.Source) and not isinstance(_bare(node), Made)
 
 
 def _stream(operator: Node) -> str:
@@ -260,6 +288,7 @@ class _Carried:
         made = Made(
             EventType(_stream(operator), own | self.types, self.revisable),
             contributors=contributors,
+            ordered=_ordered(body),
             scope=scope(operator) or 0,
             lifetime=lifetime(operator),
         )

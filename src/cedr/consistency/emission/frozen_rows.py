@@ -80,7 +80,6 @@ def recalled_row(change: Change) -> dict[str, object]:
     assert event is not None
     oe = event.occurrence_end if message.occurrence_end is None else message.occurrence_end
     ve = event.valid_end if message.valid_end is None else message.valid_end
-    leaves = sorted(primitive_contributors(event), key=lambda leaf: leaf.valid_start)
     return {
         "change": "retract",
         "id": event.id,
@@ -91,6 +90,6 @@ def recalled_row(change: Change) -> dict[str, object]:
         "Oe": event.occurrence_start if message.removes else oe,
         "Cs": change.cedr_time,
         "Rt": event.root_time,
-        "contributors": [{"type": leaf.stream, "id": leaf.id} for leaf in leaves],
+        "contributors": [{"type": leaf.stream, "id": leaf.id} for leaf in primitive_contributors(event)],
         **{payload_column(name): value for name, value in event.payload.items()},
     }

@@ -25,7 +25,7 @@ def source_relation(node: logical.Source, table: Table) -> Relation:
     if not isinstance(node, logical.Made):
         return relation
     parts = (Carried(table, part.stream, carried=(part.id, part.start)) for part in node.contributors)
-    return replace(relation, contributors=tuple(Reach((), part) for part in parts))
+    return replace(relation, contributors=tuple(Reach((), part) for part in parts), ordered=node.ordered)
 
 
 @dataclass(frozen=True)

@@ -50,11 +50,29 @@ def _contributors(relation: Relation, rows: Rows) -> list[tuple[Event, ...]]:
 
 
 def _leaves(relation: Relation, hops: tuple[Hop, ...] = ()) -> Iterator[tuple[tuple[Hop, ...], Relation]]:
-    """The primitive events that a row is made of, in pattern order."""
+    """The primitive events that a row is made of, in parameter order."""
     if not relation.contributors:
         yield hops, relation
     for reach in relation.contributors:
         yield from _leaves(reach.target, (*hops, *reach.hops))
+
+
+def _sort_keys(relation: Relation, reached: Reached, hops: tuple[Hop, ...] = ()) -> Iterator[list[Rows]]:
+    """What puts the primitive events of a row in the order of cbt[], nested ones flattened; the outermost key first.
+
+    The contributors of an operator such as ALL go by Vs, those of one such as SEQUENCE by parameter.
+    """
+    if not relation.contributors:
+        yield []
+    for number, reach in enumerate(relation.contributors):
+        way = (*hops, *reach.hops)
+        key = (
+            np.full(len(reached), number)
+            if relation.ordered
+            else reach.target.times(HeaderField.VS, reached.along(way))
+        )
+        for keys in _sort_keys(reach.target, reached, way):
+            yield [key, *keys]
 
 
 class Names:
@@ -91,14 +109,14 @@ class Names:
         return holder.recipe if [(*hops, *leaf.identity) for hops, leaf in self._leaves] == made_of else None
 
     def _together(self) -> bool:
-        """Whether all contributors are events that are there, in the order of time."""
+        """Whether all contributors are events that are there, in parameter order."""
         return all(isinstance(ids, TextIds) for ids in self._holders) and self._ordered()
 
     def _ordered(self) -> bool:
         return len(self._leaves) <= _FEW and _in_order(self._relation)
 
     def contributors(self) -> pa.Array:
-        """The primitive contributors as lists of (type, id), by time within a row."""
+        """The primitive contributors as lists of (type, id), in the order of cbt[], nested ones flattened."""
         leaves = [leaf for _, leaf in self._leaves]
         count, n = len(leaves), len(self._reached)
         if self._together():
@@ -107,9 +125,9 @@ class Names:
             if texts is None:
                 texts = naming.contributors([ids for ids in self._holders if isinstance(ids, TextIds)], self._rows)
         else:
-            taken, ends = _by_time(
-                leaves, [self._reached.along(hops) for hops, _ in self._leaves], in_order=self._ordered()
-            )
+            present = np.stack([self._reached.along(hops) >= 0 for hops, _ in self._leaves], axis=1)
+            keys = None if self._ordered() else list(_sort_keys(self._relation, self._reached))
+            taken, ends = _placed(present, keys)
             offsets = ends.astype(np.int32)
             every = pa.concat_arrays([ids.texts(at) for ids, at in zip(self._holders, self._rows, strict=True)])
             which, texts = (taken // max(n, 1)).astype(np.int8), every.take(arrow(taken))
@@ -133,23 +151,24 @@ _ALIKE: dict[int, tuple[NDArray[np.int8], NDArray[np.int32]]] = {}
 _KEPT = 1 << 20
 
 
-def _by_time(leaves: list[Relation], reached: list[Rows], *, in_order: bool) -> tuple[Rows, Rows]:
-    """Places of the contributors that are there, by time within each row, and where each row's begin.
+def _placed(present: NDArray[np.bool_], keys: list[list[Rows]] | None) -> tuple[Rows, Rows]:
+    """Places of the contributors that are there, and where each row's begin.
 
-    ``in_order``: pattern order is taken to be the order of time.
+    ``keys`` put the contributors of a row in order; without them parameter order is that of cbt[].
     """
-    n = len(reached[0])
-    order: Rows = np.arange(len(leaves))[None, :] * n + np.arange(n)[:, None]
-    if in_order:
-        return order.reshape(-1), np.arange(n + 1) * len(leaves)
-    present = np.stack([at >= 0 for at in reached], axis=1)
-    times = np.stack([leaf.times(HeaderField.VS, at) for leaf, at in zip(leaves, reached, strict=True)], axis=1)
-    in_time = np.argsort(np.where(present, times, np.iinfo(np.int64).max), axis=1, kind="stable")
-    there = np.take_along_axis(present, in_time, axis=1)
-    offsets: Rows = np.append(0, np.cumsum(there.sum(axis=1)))
-    return np.take_along_axis(order, in_time, axis=1)[there], offsets
+    n, count = present.shape
+    order: Rows = np.arange(count)[None, :] * n + np.arange(n)[:, None]
+    if keys is not None:
+        depth = max(map(len, keys))
+        padded = [[*own, *[np.zeros(n, np.int64)] * (depth - len(own))] for own in keys]
+        levels = [np.stack([own[level] for own in padded], axis=1) for level in range(depth)]
+        sequence = np.lexsort([*reversed(levels), ~present], axis=1)
+        order = np.take_along_axis(order, sequence, axis=1)
+        present = np.take_along_axis(present, sequence, axis=1)
+    offsets: Rows = np.append(0, np.cumsum(present.sum(axis=1)))
+    return order[present], offsets
 
 
 def _in_order(relation: Relation) -> bool:
-    """Whether pattern order is the order of time all the way down, nothing left out."""
+    """Whether parameter order is that of cbt[] all the way down, nothing left out."""
     return relation.ordered and all(_in_order(reach.target) for reach in relation.contributors)
