@@ -89,16 +89,16 @@ class Cost:
 
 
 def costs(levels: Sequence[ConsistencyLevel], stream: Stream) -> list[Cost]:
-    """One run of the columnar engine at all the levels."""
-    engine = Pipeline(PLAN, levels, TYPES)
+    """The columnar engine at each level alone: levels of one pipeline share operators."""
+    engines = [Pipeline(PLAN, level, TYPES) for level in levels]
     blocking, state, output, retractions = ([0] * len(levels) for _ in range(4))
     told: list[list[Change]] = [[] for _ in levels]
     for time, batch in enumerate(stream.batches, 1):
-        for of, changes in enumerate(engine.step(batch, time)):
+        for of, engine in enumerate(engines):
+            (changes,), (measures,) = engine.step(batch, time), engine.measures()
             told[of].extend(changes.to_changes())
             output[of] += changes.inserts + changes.retractions
             retractions[of] += changes.retractions
-        for of, measures in enumerate(engine.measures()):
             blocking[of] += measures.held
             state[of] = max(state[of], measures.total_rows + measures.held)
     tables: dict[str, list[Event]] = {}

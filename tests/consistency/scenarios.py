@@ -172,8 +172,16 @@ class Scenario:
 
 
 @st.composite
+def several_levels(draw: st.DrawFn, count: int) -> tuple[ConsistencyLevel, ...]:
+    """Levels of one pipeline; often with one B, so that they share operators."""
+    first = draw(LEVELS)
+    alike = st.builds(ConsistencyLevel, st.just(first.blocking), bounds())
+    return first, *(draw(st.one_of(LEVELS, alike)) for _ in range(count - 1))
+
+
+@st.composite
 def scenarios(draw: st.DrawFn, arrivals: st.SearchStrategy[Arrival] = ARRIVALS) -> Scenario:
     """Anything arriving, at one level or several, with anything happening."""
     arrival = draw(arrivals)
-    levels = tuple(draw(st.lists(LEVELS, min_size=1, max_size=draw(st.sampled_from((1, 1, 2, 3))))))
+    levels = draw(several_levels(draw(st.sampled_from((1, 1, 2, 3)))))
     return Scenario(arrival, levels, draw(courses(arrival, len(levels))))

@@ -62,7 +62,7 @@ class Model:
             found = list(zip(store.times[places].tolist(), store.rows[places].tolist(), strict=True))
             assert [time for time, _ in found] == sorted(time for time, _ in self.held[group])
             assert sorted(found) == sorted(self.held[group])
-        assert sorted(self.store.all_rows().tolist()) == sorted(row for e in self.held.values() for _, row in e)
+        assert sorted(self.store.held().tolist()) == sorted(row for e in self.held.values() for _, row in e)
         assert len(self.store) == sum(map(len, self.held.values()))
 
 

@@ -34,6 +34,8 @@ class Measures:
     """Rows of state by operator."""
     bytes: Mapping[str, int]
     """Bytes of state by operator."""
+    run: int = 0
+    """Which set of operators holds this state: levels with the same number share one."""
 
     @property
     def total_rows(self) -> int:

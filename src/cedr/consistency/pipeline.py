@@ -16,9 +16,10 @@ from cedr.consistency.compaction import Compaction
 from cedr.consistency.composition import Said, messages_of
 from cedr.consistency.emission.changes import Changes
 from cedr.consistency.emission.time_cuts import stretches
+from cedr.consistency.emitter import Emitter
 from cedr.consistency.encoding import as_bytes, from_bytes
 from cedr.consistency.measures import Measures
-from cedr.consistency.run import Monitor
+from cedr.consistency.run import Run
 from cedr.model.dead_letter import DeadLetter
 from cedr.model.event import Event
 from cedr.model.level import STRONG, ConsistencyLevel
@@ -27,11 +28,16 @@ from cedr.model.stream import Message
 from cedr.model.time import FOREVER, Time
 from cedr.plan.logical import Made, Node
 from cedr.plan.reads import reads_of
+from cedr.runtime.dataflow.dataflow import Dataflow
+from cedr.runtime.operators.open_ends import shown_ends
 from cedr.runtime.values.memory import keep_freed_memory
 
 
 class Pipeline:
-    """A standing query.  Several levels share what has arrived; each has operators and a voice of its own.
+    """A standing query.
+
+    All levels share what has arrived; those that admit the same messages share their operators; each has an emitter of
+    its own.
 
     Without ``all_streams`` messages of streams that the query does not read are judged as far as each tells by itself,
     and not kept: that one repeats another, or uses its key again, is not known then.
@@ -48,23 +54,26 @@ class Pipeline:
     ) -> None:
         keep_freed_memory()
         chosen = [levels] if isinstance(levels, ConsistencyLevel) else list(levels)
+        self._plan = plan
         self._arrivals = Arrivals(catalog, providers, reads=None if all_streams else reads_of(plan))
         self._clock = Clock()
-        self._monitors = [
-            Monitor(plan, level, self._arrivals, self._clock, str(number)) for number, level in enumerate(chosen)
+        self._emitters = [
+            Emitter(plan, level, self._arrivals, self._clock, str(number)) for number, level in enumerate(chosen)
         ]
-        self.compaction = Compaction(self._arrivals, self._monitors)
+        self._arrivals.open_ended.update(shown_ends(plan))
+        self._runs = self._grouped()
+        self.compaction = Compaction(self._arrivals)
         self._last: list[weakref.ref[Changes]] = []
 
     @property
     def levels(self) -> list[ConsistencyLevel]:
         """The present level of each output."""
-        return [monitor.level for monitor in self._monitors]
+        return [emitter.level for emitter in self._emitters]
 
     @property
     def guarantee(self) -> list[Time]:
         """g' of each output.  Reading: R36."""
-        return [monitor.guarantee for monitor in self._monitors]
+        return [emitter.guarantee for emitter in self._emitters]
 
     def step(self, messages: Sequence[Message | EventBatch], cedr_time: Time) -> list[Changes]:
         """Take a batch, all of one CEDR time; what is said about it at each level.  Readings: R33, R40."""
@@ -82,7 +91,7 @@ class Pipeline:
         self._tidy()
         self._receive(messages, cedr_time)
         tables = self._arrivals.tables.values()
-        finally_said = all(monitor.level == STRONG for monitor in self._monitors)
+        finally_said = all(emitter.level == STRONG for emitter in self._emitters)
         if finally_said and self._arrivals.guarantee == FOREVER - 1 and all(table.plain.implicit for table in tables):
             for until in stretches([table.os.view for table in tables]):
                 yield self._speak(cedr_time, until)
@@ -92,23 +101,40 @@ class Pipeline:
     def _tidy(self) -> None:
         """Give up the room of what was said."""
         self._keep_changes()
-        for monitor in self._monitors:
-            monitor.trim()
-        self.compaction.run_if_due()
+        for run in self._runs:
+            run.dataflow.trim()
+        self.compaction.run_if_due(self._dataflows)
 
     def _receive(self, messages: Sequence[Message | EventBatch], cedr_time: Time) -> None:
-        for monitor in self._monitors:
-            monitor.begin(cedr_time)
+        for emitter in self._emitters:
+            emitter.begin(cedr_time)
         self._arrivals.receive(messages, cedr_time=cedr_time)
         self._arrivals.ledger.lateness.together = None
         self._clock.note(cedr_time, self._arrivals.high, self._longest())
 
     def _speak(self, cedr_time: Time, until: Time = FOREVER) -> list[Changes]:
         """``until``: as if the guarantee were no larger."""
-        changes = [monitor.step(cedr_time, until) for monitor in self._monitors]
+        self._runs = [run for old in self._runs for run in old.split()]
+        emitted = {
+            emitter: changes
+            for run in self._runs
+            for emitter, changes in zip(run.emitters, run.step(cedr_time, until), strict=True)
+        }
         self._forget(until)
+        changes = [emitted[emitter] for emitter in self._emitters]
         self._last = [weakref.ref(said) for said in changes]
         return changes
+
+    def _grouped(self) -> list[Run]:
+        """Runs for the outputs: those that admit the same messages share one."""
+        groups: dict[object, list[Emitter]] = {}
+        for emitter in self._emitters:
+            groups.setdefault(emitter.admission, []).append(emitter)
+        return [Run(self._plan, self._arrivals, emitters) for emitters in groups.values()]
+
+    @property
+    def _dataflows(self) -> list[Dataflow]:
+        return [run.dataflow for run in self._runs]
 
     def heartbeat(self, high: Time) -> None:
         """What the next step brings elsewhere, where a host splits the input by key: h counts all of it.  Reading: R33.
@@ -126,7 +152,7 @@ class Pipeline:
     def compact(self) -> None:
         """Drop from the tables what nobody holds; done now and then by itself."""
         self._keep_changes()
-        self.compaction.run()
+        self.compaction.run(self._dataflows)
 
     def _keep_changes(self) -> None:
         """What the last step said may still be held by somebody who has not read it."""
@@ -140,50 +166,44 @@ class Pipeline:
         """How far back on the server's clock a level may ask."""
         bounds = [
             bound.duration
-            for monitor in self._monitors
-            for level in (monitor.level, monitor.waiting)
-            if level is not None
-            for bound in (level.blocking, level.memory)
+            for emitter in self._emitters
+            for bound in emitter.bounds()
             if bound.cedr_time and bound.duration < FOREVER
         ]
         return max(bounds, default=0)
 
     def _forget(self, until: Time) -> None:
-        for monitor in self._monitors:
-            monitor.forget(until)
-        lines = {
-            stream: min(monitor.needed[stream] for monitor in self._monitors) for stream in self._monitors[0].needed
-        }
+        lines = {stream: min(run.needed[stream] for run in self._runs) for stream in self._runs[0].needed}
         self._arrivals.forget(lines, min(self._arrivals.guarantee, until))
 
     def switch(self, level: ConsistencyLevel, *, of: int = 0, at_sync_point: bool = False) -> None:
         """Go on at another level from the next batch, or from the next sync point of the output.  Reading: R38."""
-        self._monitors[of].switch(level, at_sync_point=at_sync_point)
+        self._emitters[of].switch(level, at_sync_point=at_sync_point)
 
     def at_sync_point(self, of: int = 0) -> bool:
         """Whether nothing that an output said is provisional.  Reading: R38."""
-        return self._monitors[of].at_sync_point
+        return self._emitters[of].at_sync_point
 
     def said(self, of: int = 0) -> list[Event]:
         """The rows said and not taken back, as far as they may still change."""
-        return self._monitors[of].said()
+        return self._emitters[of].emitted()
 
     def dead_letters(self, of: int = 0) -> list[DeadLetter]:
         """What could not be used, with reasons; with retractions that still wait for their row."""
-        letters = [*self._arrivals.dead_letters(final=True), *self._monitors[of].feed.too_late]
+        letters = [*self._arrivals.dead_letters(final=True), *self._emitters[of].feed.too_late]
         return sorted(letters, key=lambda letter: letter.position)
 
     def take_dead_letters(self) -> list[DeadLetter]:
         """The dead letters decided since the last time, of all levels together; they are held no longer."""
         letters = self._arrivals.drain_dead_letters()
-        for monitor in self._monitors:
-            letters.extend(monitor.feed.too_late)
-            monitor.feed.too_late.clear()
+        for emitter in self._emitters:
+            letters.extend(emitter.feed.too_late)
+            emitter.feed.too_late.clear()
         return sorted(letters, key=lambda letter: letter.position)
 
     def held(self, of: int = 0) -> int:
         """How many accepted messages wait to be admitted."""
-        return self._monitors[of].feed.held
+        return self._emitters[of].feed.held
 
     def state(self) -> dict[str, bytes | None]:
         """The segments of bytes that have changed since the last time; None where one is to be dropped.
@@ -191,8 +211,8 @@ class Pipeline:
         What is saved are the arrivals and what was said: the operators' own state follows from these.
         """
         changes = self._arrivals.state()
-        for monitor in self._monitors:
-            changes.update(monitor.state())
+        for run in self._runs:
+            changes.update(run.state())
         changes["clock"] = as_bytes([self._clock.times, self._clock.highs])
         return changes
 
@@ -200,9 +220,16 @@ class Pipeline:
         """Go on from what was saved: on a fresh pipeline of the same plan and as many levels."""
         self._arrivals.restore(segments)
         self._clock.times, self._clock.highs = from_bytes(segments["clock"])
-        for monitor in self._monitors:
-            monitor.restore(segments)
+        saved = {emitter: emitter.restore(segments) for emitter in self._emitters}
+        for run in self._runs:
+            run.close()
+        self._runs = self._grouped()
+        for run in self._runs:
+            run.begin(saved[run.emitters[0]])
 
     def measures(self) -> list[Measures]:
         """What each level has taken in, holds, and has said."""
-        return [monitor.measures() for monitor in self._monitors]
+        runs = {emitter: number for number, run in enumerate(self._runs) for emitter in run.emitters}
+        return [
+            emitter.measures(runs[emitter], self._runs[runs[emitter]].dataflow.sizes()) for emitter in self._emitters
+        ]

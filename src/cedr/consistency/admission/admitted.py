@@ -199,6 +199,11 @@ class Feed:
         return delta
 
     @property
+    def refused(self) -> frozenset[int]:
+        """The serial numbers of messages that came too late for this level alone.  Reading: R34."""
+        return frozenset(self._refused)
+
+    @property
     def held(self) -> int:
         """How many accepted messages wait to be admitted: what blocking costs."""
         return len(self._pending) + sum(state.held for state in self._streams.values())

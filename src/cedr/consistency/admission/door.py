@@ -74,11 +74,20 @@ class Arrivals:
     @property
     def tables(self) -> dict[str, Table]:
         """The tables of the streams that have arrived."""
+        for stream in self.ledger.sources:
+            self._hold(stream)
         return {stream: source.table for stream, source in self.ledger.sources.items()}
 
     def table(self, stream: str) -> Table:
         """The table of a stream, empty where nothing has arrived."""
+        self._hold(stream)
         return self.ledger.source(stream).table
+
+    def _hold(self, stream: str) -> None:
+        """Be a holder of the table of a stream: what is known stays."""
+        table = self.ledger.source(stream).table
+        if not any(isinstance(holder, _Arrived) for holder in table.holders):
+            table.hold(_Arrived(self, stream))
 
     @property
     def guarantee(self) -> Time:
@@ -344,6 +353,30 @@ class Arrivals:
     def restore(self, segments: Mapping[str, bytes]) -> None:
         """Begin with what was saved, feeds included; nothing must have arrived yet."""
         self._saving.restore(segments)
+
+
+class _Arrived:
+    """Holds the rows of a stream that are known."""
+
+    def __init__(self, arrivals: Arrivals, stream: str) -> None:
+        self._arrivals, self._stream = arrivals, stream
+
+    def held(self) -> Rows:
+        """The rows that are still needed, in their order."""
+        return self._arrivals.held_rows(self._stream)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing has arrived."""
+        return not len(self._arrivals.ledger.source(self._stream).table)
+
+    def renumber(self, new: Rows) -> None:
+        """Take over the new numbers of the rows."""
+        self._arrivals.renumber(self._stream, new)
+
+    def clear(self) -> None:
+        """The table of a stream is never cleared."""
+        raise NotImplementedError
 
 
 def _halves(ids: Iterable[str]) -> NDArray[np.uint64] | None:

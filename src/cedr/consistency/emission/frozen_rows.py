@@ -56,6 +56,14 @@ class Ghost(NamedTuple):
         return f"{self.event.id}@{self.event.occurrence_start}/{self.said}"
 
 
+class Known(NamedTuple):
+    """What was emitted before, by the names of rows: when, with which Oe and Ve; frozen rows; how many were frozen."""
+
+    rows: dict[Name, tuple[Time, Time, Time]]
+    ghosts: dict[Name, Ghost]
+    frozen: int
+
+
 def sync_of_retraction(change: Change) -> Time:
     """Reading: R7."""
     assert isinstance(change.message, Retract)

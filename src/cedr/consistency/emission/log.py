@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cedr.consistency.emission.changes import KEPT
-from cedr.consistency.emission.emitter import UNSAID, Voice
+from cedr.consistency.emission.emitted_rows import UNSAID, EmittedRows
 from cedr.consistency.emission.frozen_rows import Name
 from cedr.model.time import Time
 
@@ -21,31 +21,31 @@ Rows = NDArray[np.int64]
 _SPARE = 4096
 
 
-class SaidLog:
-    """Writes what a voice has said, and tells it again."""
+class EmissionLog:
+    """Writes what was emitted, and reads it again."""
 
-    def __init__(self, voice: Voice, name: str) -> None:
-        self._voice, self._name = voice, name
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._sizes: dict[int, int] = {}
         self._next = 0
 
-    def flush(self, line: Time) -> dict[str, bytes | None]:
+    def flush(self, emitted: EmittedRows, line: Time) -> dict[str, bytes | None]:
         """The segments that changed since the last time; None where one is to be dropped.
 
         Rows with Vs up to the line are final, and not written.
         """
-        rows, open_rows = self._voice.touched(line), self._voice.open_rows(line)
+        rows, open_rows = emitted.touched(line), emitted.open_rows(line)
         if sum(self._sizes.values()) + len(rows) <= 4 * len(open_rows) + _SPARE:
-            return self._append(rows) if len(rows) else {}
+            return self._append(emitted, rows) if len(rows) else {}
         changes: dict[str, bytes | None] = {self._segment(number): None for number in self._sizes}
         self._sizes = {}
-        changes.update(self._append(open_rows))
+        changes.update(self._append(emitted, open_rows))
         return changes
 
-    def _append(self, rows: Rows) -> dict[str, bytes | None]:
+    def _append(self, emitted: EmittedRows, rows: Rows) -> dict[str, bytes | None]:
         number, self._next = self._next, self._next + 1
         self._sizes[number] = len(rows)
-        return {self._segment(number): _written(self._voice.entries(rows))}
+        return {self._segment(number): _written(emitted.entries(rows))}
 
     def _segment(self, number: int) -> str:
         return f"{self._name}/{number}"

@@ -1,4 +1,4 @@
-"""Repairs of what was said: which rows, by which ends, and with which Sync.
+"""Changes of one step: repairs of what was emitted, and inserts, each with its Sync.
 
 Paper: Section 4.  Readings: R3, R7, R33, R34.
 """
@@ -11,8 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cedr.consistency.emission.changes import KEPT, Spoken
-from cedr.model.time import Time
+from cedr.model.time import FOREVER, Time
 from cedr.runtime.kernels.segments import is_sorted
+from cedr.runtime.store.segments import by_time
+from cedr.runtime.store.table import Table
+from cedr.runtime.values.growable import Growable
+from cedr.runtime.values.run_length import together
 
 Rows = NDArray[np.int64]
 
@@ -62,6 +66,20 @@ def all_retractions(taken_back: Spoken, repairs: list[Repair]) -> Spoken:
         return taken_back
     order = np.argsort(taken_back.sync, kind="stable")
     return Spoken._make(column[order] for column in taken_back)
+
+
+def inserts(table: Table, rows: Rows, said_oe: Growable, cedr_time: Time) -> Spoken:
+    """Rows as inserts, in the order of Sync; ``said_oe``: the Oe with which each row is emitted."""
+    n = len(rows)
+    starts = table.os.view[together(rows)]
+    if not is_sorted(starts):
+        order = by_time(starts)
+        rows, starts = rows[order], starts[order]
+    kept = np.broadcast_to(np.int64(KEPT), (n,))
+    open_ = np.broadcast_to(np.int64(FOREVER), (n,))
+    ends = open_ if table.oe.implicit else said_oe.view[together(rows)].copy()
+    is_insert, said = np.broadcast_to(np.True_, (n,)), np.broadcast_to(np.int64(cedr_time), (n,))
+    return Spoken(is_insert, rows, said, ends, kept, kept, kept, starts)
 
 
 def sync_after(os: Time, new_oe: Time, new_ve: Time) -> Time:

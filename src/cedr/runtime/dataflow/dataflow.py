@@ -6,13 +6,10 @@ Paper: Section 5, Figure 7 (the operational module).  Readings: R32 (queries com
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from cedr.model.schema import EventType
-from cedr.model.time import BEGINNING, FOREVER, Time, plus
+from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.plan import logical
 from cedr.plan.logical import Node
 from cedr.plan.memory import Memory
@@ -21,15 +18,14 @@ from cedr.plan.rules.desugar_any import desugar_any
 from cedr.plan.walk import map_inputs
 from cedr.runtime.dataflow.composition import source_relation
 from cedr.runtime.dataflow.not_live import not_live
-from cedr.runtime.dataflow.stage import Lines, Stage
+from cedr.runtime.dataflow.vertex import NOTHING, Vertex
 from cedr.runtime.expressions.compile import Conjuncts
-from cedr.runtime.operators.contract import OWN, Operator, Size
+from cedr.runtime.operators.contract import Frontier, Line, Operator, Size, Snapshot
 from cedr.runtime.operators.filter import Select, Slice
-from cedr.runtime.operators.mechanism.affected_ranges import PatternOperator
 from cedr.runtime.operators.mechanism.grouping import Side, Tuples, coded, key_of, nulls_matter
 from cedr.runtime.operators.mechanism.inputs import Input
-from cedr.runtime.operators.mechanism.instances import Chosen
 from cedr.runtime.operators.open_ends import OpenEnds, reading_ends, shown_ends
+from cedr.runtime.operators.pass_through import Rename
 from cedr.runtime.operators.pattern.at_least import AtLeast
 from cedr.runtime.operators.pattern.at_most import AtMost
 from cedr.runtime.operators.pattern.cancel_when import CancelWhen
@@ -38,14 +34,15 @@ from cedr.runtime.operators.pattern.sequence import Sequence as SequenceOperator
 from cedr.runtime.operators.pattern.unless import Unless, UnlessNth
 from cedr.runtime.operators.pattern.unless_sequence import UnlessSequence, keys_of
 from cedr.runtime.operators.project import RowByRow
+from cedr.runtime.operators.source import Source
+from cedr.runtime.store.holders import Holder
 from cedr.runtime.store.key_codes import Codes
 from cedr.runtime.store.relation import Relation
-from cedr.runtime.store.table import Delta, Rows, Table, closed, renumbered
+from cedr.runtime.store.table import Delta, Rows, Table
 
 Sources = Callable[[str], Table]
 """The table of an event type's rows."""
 
-ROW_BY_ROW = (logical.Query, logical.Project, logical.SetValid)
 _PATTERNS: dict[type[Node], Callable[[Any, Sequence[Input], Conjuncts], Any]] = {
     logical.Sequence: SequenceOperator,
     logical.AtLeast: AtLeast,
@@ -60,327 +57,251 @@ class Dataflow:
     """A plan as operators.  ``update`` takes changes of the sources and gives the change of the plan's output."""
 
     def __init__(self, plan: Node, sources: Sources) -> None:
-        self._sources = sources
-        self._codes = Codes()
-        self.stages: list[Stage] = []
+        self._tables = sources
+        self.keys = Codes()
+        self.vertices: list[Vertex] = []
+        """All operators, inputs first."""
+        self._certain = Frontier()
+        """What the providers guaranteed when frontiers were last asked for."""
+        self._others: dict[Table, int] = {}
+        """How many holders the sources' tables had before."""
+        self._built: list[tuple[Node, Vertex]] = []
+        self._sources: list[Vertex] = []
         self.open_ended = shown_ends(plan)
         """The event types of which rows stay known while their Ve is open."""
         plan = _desugared(plan)
-        self.top = self._build(plan)
-        memory = Memory(plan)
-        for stage in self.stages:
-            stage.reach = memory.reach(stage.node)
+        self.holds_back = any(isinstance(node, logical.Slice) for node in logical.walk(plan))
+        """Whether a row may wait to be emitted though nothing bears on it: slices and open ends.  Reading: R36."""
+        self._memory = Memory(plan)
+        self._holding: list[tuple[Table, list[Holder]]] = []
+        """The holders of the sources' tables that are of this dataflow."""
+        self.root = self._build(plan)
+        self._holding = [(table, table.holders[before:]) for table, before in self._others.items()]
 
     @property
     def relation(self) -> Relation:
         """What the plan gives."""
-        return self.top.relation
-
-    @property
-    def holds_back(self) -> bool:
-        """Whether a row may wait to be said though nothing bears on it: slices and open ends.  Reading: R36."""
-        return any(isinstance(s.node, logical.Slice) or any(s.open_ends) for s in self.stages)
+        return self.root.relation
 
     # -- building -----------------------------------------------------------------------------------------------------
 
-    def _build(self, node: Node) -> Stage:
-        known = next((stage for stage in self.stages if stage.node == node), None)
-        if known is not None:
-            return known
-        stage = self._stage(node)
-        self.stages.append(stage)
-        return stage
+    def _build(self, node: Node) -> Vertex:
+        vertex = next((vertex for built, vertex in self._built if built == node), None)
+        if vertex is None:
+            vertex = self._vertex(node)
+            vertex.reach = self._memory.reach(node)
+            self.vertices.append(vertex)
+            self._built.append((node, vertex))
+        return vertex
 
-    def _stage(self, node: Node) -> Stage:
-        if isinstance(node, logical.Source):
-            return Stage(node, [], source_relation(node, self._sources(node.type.name)))
-        if isinstance(node, logical.Rename):
-            below = self._build(node.input)
-            return Stage(node, [below], below.relation.renamed(node.variable))
-        if isinstance(node, ROW_BY_ROW):
-            return self._row_by_row(node)
-        if isinstance(node, logical.Pattern):
-            return self._pattern(node)
-        if isinstance(node, logical.Select | logical.Slice):
-            below = self._build(node.input)
-            filter_ = Select(node, below.relation) if isinstance(node, logical.Select) else Slice(node, below.relation)
-            return self._with_open_ends(Stage(node, [below], filter_.relation, filter_))
-        raise not_live(node)
+    def _vertex(self, node: Node) -> Vertex:
+        match node:
+            case logical.Source():
+                return self._source(node)
+            case logical.Rename():
+                below = self._build(node.input)
+                return self._placed(node, [below], Rename(node.variable, below.relation))
+            case logical.Select():
+                below = self._build(node.input)
+                return self._placed(node, [below], Select(node, below.relation))
+            case logical.Slice():
+                below = self._build(node.input)
+                return self._placed(node, [below], Slice(node, below.relation))
+            case logical.Query() | logical.Project() | logical.SetValid():
+                return self._row_by_row(node)
+            case logical.Pattern():
+                return self._pattern(node)
+            case _:
+                raise not_live(node)
 
-    def _row_by_row(self, node: Node) -> Stage:
-        chain = [node]
-        while isinstance(chain[-1], logical.Query | logical.Project) and _joins(chain, chain[-1].input):
-            chain.append(chain[-1].input)
-        below = self._build(chain[-1].input)  # type: ignore[attr-defined]
-        operator = RowByRow(chain, below.relation)
-        stage = Stage(node, [below], operator.relation, operator)
+    def _placed(self, node: Node, inputs: list[Vertex], operator: Operator, reading: Node | None = None) -> Vertex:
+        """``reading``: the node whose expressions are evaluated here, if it is another one."""
+        names = reading_ends(node if reading is None else reading)
+        ends = [OpenEnds(below.relation, names) if names else None for below in inputs]
+        self.holds_back |= bool(names)
+        return Vertex(operator, inputs, node.place or type(node).__name__, open_ends=ends)
+
+    def _source(self, node: logical.Source) -> Vertex:
+        name = node.type.name
+        table = self._tables(name)
+        self._others.setdefault(table, len(table.holders))
+        relation = source_relation(node, table)
+        operator = Source(node.type, relation, shows_ends=name in self.open_ended)
+        self._sources.append(Vertex(operator, [], node.place or name))
+        return self._sources[-1]
+
+    def _row_by_row(self, node: logical.Query | logical.Project | logical.SetValid) -> Vertex:
+        chain: list[logical.Query | logical.Project | logical.SetValid] = [node]
+        while (below := _joined(chain)) is not None:
+            chain.append(below)
+        fed = self._build(chain[-1].input)
         project = next((n for n in chain if isinstance(n, logical.Project)), node)
-        return self._with_open_ends(stage, project)
+        return self._placed(node, [fed], RowByRow(chain, fed.relation), project)
 
-    def _pattern(self, node: logical.Pattern) -> Stage:
+    def _pattern(self, node: logical.Pattern) -> Vertex:
         sides = keys_of(node)
         if isinstance(node, logical.Unless) and sides is not None:
             return self._unless_sequence(node, sides)
         below = [self._build(part) for part in logical.inputs(node)]
-        relations = [stage.relation for stage in below]
+        relations = [vertex.relation for vertex in below]
         if isinstance(node, logical.AtMost):
             tuples = Tuples()
             inputs = [
                 Input(relation, tuples.grouping(relation, keys) if keys else None)
                 for relation, keys in zip(relations, node.keys or [()] * len(relations), strict=True)
             ]
-            operator: Any = AtMost(node, inputs)
+            operator: Operator = AtMost(node, inputs)
         elif type(node) in _PATTERNS:
             inputs, conjuncts = self._grouped(node, relations)
             operator = _PATTERNS[type(node)](node, inputs, conjuncts)
         else:
             raise not_live(node)
-        return self._with_open_ends(Stage(node, below, operator.relation, operator))
+        return self._placed(node, below, operator)
 
-    def _unless_sequence(self, node: logical.Unless, sides: tuple[Side, ...]) -> Stage:
+    def _unless_sequence(self, node: logical.Unless, sides: tuple[Side, ...]) -> Vertex:
         below = [self._build(part) for part in (*logical.inputs(node.first), node.second)]
-        relations = [stage.relation for stage in below]
-        groupings = coded(self._codes, relations, sides) if sides else [None] * len(below)
+        relations = [vertex.relation for vertex in below]
+        groupings = coded(self.keys, relations, sides) if sides else [None] * len(below)
         inputs = [Input(r, g, nulls=g is None) for r, g in zip(relations, groupings, strict=True)]
-        operator = UnlessSequence(node, inputs, Conjuncts(()))
-        return self._with_open_ends(Stage(node, below, operator.relation, operator))
+        return self._placed(node, below, UnlessSequence(node, inputs, Conjuncts(())))
 
     def _grouped(self, node: logical.Pattern, relations: list[Relation]) -> tuple[list[Input], Conjuncts]:
         key, conjuncts = key_of(node), Conjuncts(node.predicates)
         if key is None:
             return [Input(relation) for relation in relations], conjuncts
-        groupings = coded(self._codes, relations, key.sides)
+        groupings = coded(self.keys, relations, key.sides)
         nulls = nulls_matter(node, len(relations))
         inputs = [Input(r, g, nulls=n) for r, g, n in zip(relations, groupings, nulls, strict=True)]
         return inputs, conjuncts.without(key.predicates)
 
-    def _with_open_ends(self, stage: Stage, node: Node | None = None) -> Stage:
-        names = reading_ends(stage.node if node is None else node)
-        stage.open_ends = [OpenEnds(below.relation, names) if names else None for below in stage.inputs]
-        return stage
+    # -- a step -------------------------------------------------------------------------------------------------------
 
-    # -- changes ------------------------------------------------------------------------------------------------------
+    def update(self, admitted: Mapping[str, Delta], certain: Frontier, memory: Time) -> Delta:
+        """Take in what was admitted, each operator once, inputs first; the change of the output.
 
-    def settle(self, guarantee: Time) -> None:
-        """With the changes to come, what is final up to a guarantee will be."""
-        for stage in self.stages:
-            stage.settled = self._settled(stage, guarantee)
-            if isinstance(stage.operator, PatternOperator):
-                stage.operator.known = stage.known
-                stage.operator.final = min(stage.settled, stage.operator.decided())
-
-    def update(self, changes: Mapping[str, Delta]) -> Delta:
-        """Take in changes of the sources; the change of the output."""
-        for stage in self.stages:
-            if isinstance(stage.node, logical.Source):
-                stage.delta = changes.get(stage.node.type.name, Delta())
-                continue
-            deltas = [below.delta for below in stage.inputs]
-            for ends, delta in zip(stage.open_ends, deltas, strict=False):
-                if ends is not None:
-                    ends.update(delta)
-            if stage.operator is None:
-                stage.delta = deltas[0]
-            else:
-                stage.delta = stage.operator.update(deltas) if any(deltas) else Delta()
-        return self.top.delta
-
-    # -- guarantees and forgetting ------------------------------------------------------------------------------------
-
-    def let_go(self, frozen: Time) -> None:
-        """What bears on nothing that is not frozen, by m, holds no guarantee back.  Readings: R34, R36."""
-        for stage in self.stages:
-            if stage.operator is not None and stage.reach < FOREVER:
-                stage.operator.let_go(stage.line_behind(frozen))
-            for below, ends in zip(stage.inputs, stage.open_ends, strict=False):
-                if ends is not None:
-                    ends.let_go(below.line_behind(frozen))
-
-    def guarantee_out(self, guarantee: Time) -> Time:
-        """The guarantee that leaves, by the guarantee g of the sources.  Reading: R36."""
-        for stage in self.stages:
-            least = min((below.guarantee for below in stage.inputs), default=guarantee)
-            undecided = [] if stage.operator is None else [stage.operator.undecided(least)]
-            undecided.extend(ends.undecided(least) for ends in stage.open_ends if ends is not None)
-            stage.guarantee = min([least, *(plus(sync, -1) for sync in undecided if sync is not None)])
-        return self.top.guarantee
-
-    def forget(self, guarantee: Time, lines: Lines, *, begins: bool = False) -> dict[str, Time]:
-        """Forget what can no longer bear on an output: by the guarantee (R37) and by memory (R34).
-
-        Gives for each event type up to which Vs its rows are not needed any more.  ``begins``: nothing was evaluated,
-        so that also what is final must be, where somebody above needs it.
+        ``certain``: what the providers guarantee; ``memory``: the smallest m of all readers.
         """
-        for stage in self.stages:
-            stage.settled = self._settled(stage, guarantee)
-            stage.line = FOREVER
-        self.top.line = max(lines.forgotten, min(self.top.settled, lines.waiting))
-        needed: dict[str, Time] = {}
-        for stage in reversed(self.stages):
-            if isinstance(stage.node, logical.Source):
-                name = stage.node.type.name
-                needed[name] = min(needed.get(name, FOREVER), max(stage.line, BEGINNING))
-                continue
-            below = [BEGINNING if begins else part.settled for part in stage.inputs]
-            if isinstance(stage.operator, PatternOperator):
-                stage.operator.known = stage.known
-            ends = lines.ended if stage is self.top or self._of_output(stage) else BEGINNING
-            wanted = [stage.line] if stage.operator is None else stage.operator.needs(below, stage.line, ends)
-            for part, until in zip(stage.inputs, wanted, strict=True):
-                part.line = min(part.line, until)
-        return needed
+        self._certain = certain
+        for vertex in self.vertices:
+            deltas, frontiers = self._fed(vertex, admitted, certain)
+            vertex.update(deltas, frontiers)
+            vertex.decide(frontiers, memory)
+            vertex.frontier = vertex.certain(frontiers, memory)
+        return self.root.delta
 
-    def _of_output(self, stage: Stage) -> bool:
-        """Whether the rows of a stage are those of the output, with their own Ve."""
-        above = self.top
-        while above is not stage:
-            keeps = isinstance(above.operator, Select | Slice) or above.operator is None
-            if not (keeps or (isinstance(above.operator, RowByRow) and not above.operator.sets_valid)):
-                return False
-            above = above.inputs[0]
-        return True
+    def load(self, known: Mapping[str, Rows]) -> Rows:
+        """Take in all rows that are known, after a restart; the rows of the output."""
+        for vertex in self.vertices:
+            added = {stream: Delta(added=rows) for stream, rows in known.items()}
+            deltas, frontiers = self._fed(vertex, added, Frontier())
+            vertex.update(deltas, [Frontier()] * len(frontiers))
+        return self.root.delta.added
 
-    def _settled(self, stage: Stage, guarantee: Time) -> Time:
-        if isinstance(stage.node, logical.Source):
-            return self._settled_source(stage, stage.node.type, guarantee)
-        below = [part.settled for part in stage.inputs]
-        return below[0] if stage.operator is None else stage.operator.settled(below)
+    def frontiers(self, certain: Frontier, memory: Time, weakest: Time) -> list[Frontier]:
+        """What is certain about the output of each operator, for a reader whose m is ``memory``; the root's is last.
 
-    @property
-    def guarantees(self) -> list[Time]:
-        """The guarantee that left each stage."""
-        return [stage.guarantee for stage in self.stages]
+        ``weakest``: the m of the last update.
+        """
+        if memory == weakest:
+            return [vertex.frontier for vertex in self.vertices]
+        found: dict[Vertex, Frontier] = {}
+        for vertex in self.vertices:
+            below = [found[part] for part in vertex.inputs] or [certain]
+            found[vertex] = vertex.certain(below, memory)
+        return list(found.values())
 
-    @guarantees.setter
-    def guarantees(self, times: list[Time]) -> None:
-        for stage, time in zip(self.stages, times, strict=True):
-            stage.guarantee = time
+    def settle(self, certain: Frontier, memory: Time) -> None:
+        """Providers guarantee more than they did when the last changes came in: more rows may be final."""
+        if certain == self._certain:
+            return
+        self._certain = certain
+        for vertex in self.vertices:
+            below = [part.frontier for part in vertex.inputs] or [certain]
+            vertex.frontier = vertex.frontier._replace(final=vertex.certain(below, memory).final)
 
-    def choices(self) -> list[list[Chosen]]:
-        """Choices that bear on later ones, of each operator that makes some."""
-        return [operator.choices() for operator in self._choosing()]
+    def release(self, line: Line, memory: Time, *, loads: bool = False) -> dict[str, Time]:
+        """Forget what nobody can need any more: by guarantees (R37) and by memory (R34).
 
-    def resume(self, choices: list[list[list[Any]]]) -> None:
-        """Choices made before, as they were written."""
-        for operator, chosen in zip(self._choosing(), choices, strict=True):
-            operator.resume([Chosen(tuple(header), tuple(map(_name, events))) for header, events in chosen])
+        ``line``: which rows of the output nobody needs.  Gives up to which Vs the rows of each event type are not
+        needed.  ``loads``: the rows that are needed will be loaded, so that also what is final must be computed, where
+        somebody above needs it.
+        """
+        for vertex in self.vertices:
+            vertex.line = Line(FOREVER, FOREVER)
+        self.root.line = line
+        for vertex in reversed(self.vertices):
+            below = [part.frontier._replace(final=BEGINNING) if loads else part.frontier for part in vertex.inputs]
+            needed = vertex.operator.demand(vertex.line, below or [Frontier()], vertex.frozen(memory))
+            for part, wanted in zip(vertex.inputs, needed, strict=False):
+                part.line = Line(min(part.line.vs, wanted.vs), min(part.line.ve, wanted.ve))
+        lines: dict[str, Time] = {}
+        for vertex in self._sources:
+            stream = vertex.relation.stream
+            lines[stream] = min(lines.get(stream, FOREVER), max(vertex.line.vs, BEGINNING))
+        return lines
 
-    def _choosing(self) -> list[PatternOperator]:
-        operators = (stage.operator for stage in self.stages)
-        return [each for each in operators if isinstance(each, PatternOperator) and each.endless]
+    def _fed(
+        self, vertex: Vertex, admitted: Mapping[str, Delta], certain: Frontier
+    ) -> tuple[list[Delta], list[Frontier]]:
+        """What a vertex is fed with: the changes of its inputs, a source's by admission, and what is certain there."""
+        if vertex.inputs:
+            return [part.delta for part in vertex.inputs], [part.frontier for part in vertex.inputs]
+        return [admitted.get(vertex.relation.stream, NOTHING)], [certain]
 
-    # -- what came and went -------------------------------------------------------------------------------------------
+    # -- state --------------------------------------------------------------------------------------------------------
 
-    def trim(self) -> bool:
-        """Clear all tables but the sources' where nobody holds a row of them; whether it was so."""
-        sources = {id(s.relation.table) for s in self.stages if isinstance(s.node, logical.Source)}
-        for stage in self.stages:
-            if stage.operator is not None and not stage.operator.free_of(sources):
-                return False
-            for below, ends in zip(stage.inputs, stage.open_ends, strict=False):
-                if ends is not None and len(ends.rows) and id(below.relation.table) not in sources:
-                    return False
-        for stage in self.stages:
-            if isinstance(stage.operator, RowByRow | UnlessSequence):
-                stage.operator.clear()
-        for table in self.tables():
-            if id(table) not in sources:
-                table.clear()
-        return True
+    def resume(self, guarantees: Sequence[Time], snapshots: Sequence[Snapshot]) -> None:
+        """Begin with what was saved: what each operator guaranteed, and what it cannot compute again."""
+        for vertex, guarantee in zip(self.vertices, guarantees, strict=True):
+            vertex.frontier = Frontier(BEGINNING, guarantee)
+        saving = [vertex.operator for vertex in self.vertices if vertex.operator.snapshot() is not None]
+        for operator, snapshot in zip(saving, snapshots, strict=True):
+            operator.restore(snapshot)
 
-    # -- compaction ---------------------------------------------------------------------------------------------------
+    def snapshots(self) -> list[Snapshot]:
+        """What the operators cannot compute again, of each that has something like that."""
+        found = (vertex.operator.snapshot() for vertex in self.vertices)
+        return [snapshot for snapshot in found if snapshot is not None]
+
+    # -- rows held ----------------------------------------------------------------------------------------------------
 
     def tables(self) -> list[Table]:
         """All tables, those that refer to others after these."""
-        return list({id(stage.relation.table): stage.relation.table for stage in self.stages}.values())
+        return list({id(vertex.relation.table): vertex.relation.table for vertex in self.vertices}.values())
 
-    def held(self, wanted: Collection[int], sources: Callable[[str], Rows], said: Rows) -> dict[int, Rows]:
-        """The rows that somebody holds of the tables wanted: operators, those who said them, what these refer to.
+    def close(self) -> None:
+        """Hold no row of the sources any longer."""
+        for table, holders in self._holding:
+            for holder in holders:
+                table.holders.remove(holder)
+        self._holding = []
 
-        ``sources``: the rows of a source that stand; ``said``: the rows of the output that are held for saying.
-        """
-        concerned = self.concerned(wanted)
-        held: dict[int, list[Rows]] = {place: [] for place in concerned}
-        if id(self.top.relation.table) in concerned:
-            held[id(self.top.relation.table)].append(said)
-        for stage in self.stages:
-            for part, (place, operator) in enumerate(self._holders(stage)):
-                ends = stage.open_ends[part] if part < len(stage.open_ends) else None
-                if place in concerned:
-                    held[place].append(operator.holds(part if part < len(stage.inputs) else OWN))
-                    held[place].extend([] if ends is None else [ends.rows])
-            if isinstance(stage.operator, RowByRow) and id(stage.relation.table) in concerned and not stage.shares:
-                held[id(stage.relation.table)].append(self._live(stage, sources))
-        return closed([table for table in self.tables() if id(table) in concerned], held)
-
-    def concerned(self, wanted: Collection[int]) -> set[int]:
-        """Some tables, and those whose rows refer to them, and so on."""
-        concerned = set(wanted)
-        for table in self.tables():  # those that are referred to come first
-            if any(id(target) in concerned for target in table.targets):
-                concerned.add(id(table))
-        return concerned
-
-    def _holders(self, stage: Stage) -> list[tuple[int, Operator]]:
-        """The tables of the inputs of a stage and its own, if it has an operator that may hold rows of them."""
-        operator = stage.operator
-        below = [] if operator is None else [*(part.relation.table for part in stage.inputs), stage.relation.table]
-        return [(id(table), operator) for table in below if operator is not None]
-
-    def _live(self, stage: Stage, sources: Callable[[str], Rows]) -> Rows:
-        """The rows that stand as a stage's output and may still change."""
-        if isinstance(stage.node, logical.Source):
-            return sources(stage.node.type.name)
-        if isinstance(stage.operator, PatternOperator):
-            return stage.operator.holds(OWN)
-        below = self._live(stage.inputs[0], sources)
-        if isinstance(stage.operator, RowByRow):
-            return stage.operator.made_of(below)
-        return below[stage.operator.passes(below)] if isinstance(stage.operator, Select | Slice) else below
-
-    def renumber(self, maps: Mapping[int, Rows]) -> None:
-        """Some tables were compacted: for each of them the new number of each old row, or -1."""
-        groups: dict[object, Rows] = {}
-        if any(id(table) in maps for table in self._codes.tables()):
-            for table in self.tables():
-                if id(table) in maps:
-                    self._codes.keep(table, np.flatnonzero(maps[id(table)] >= 0))
-            groups.update(self._codes.restart().items())
-        for stage in self.stages:
-            below = [maps.get(id(part.relation.table)) for part in stage.inputs]
-            for ends, new in zip(stage.open_ends, below, strict=False):
-                if ends is not None:
-                    ends.rows = renumbered(ends.rows, new)
-            if stage.operator is not None:
-                stage.operator.renumber(below, maps.get(id(stage.relation.table)), groups)
-
-    def _settled_source(self, stage: Stage, type_: EventType, guarantee: Time) -> Time:
-        """No event of a type with Vs up to here can come, go or change any more.  Reading: R37."""
-        if guarantee == BEGINNING or type_.revisable == FOREVER:
-            return BEGINNING
-        settled = plus(guarantee, -type_.revisable)
-        if type_.name in self.open_ended:
-            table = stage.relation.table
-            open_ = table.vs.view[table.ve.view > guarantee]
-            settled = min([settled, *([int(open_.min()) - 1] if len(open_) else [])])
-        return settled
+    def trim(self) -> None:
+        """Clear all tables but the sources' where nobody holds a row of them: what came has gone again."""
+        sources = {id(vertex.relation.table) for vertex in self._sources}
+        own = [table for table in self.tables() if id(table) not in sources]
+        if all(table.unheld for table in own):
+            for table in own:
+                table.clear()
 
     def sizes(self) -> Iterator[tuple[str, Size]]:
         """What each operator holds, by its place in the query."""
-        for stage in self.stages:
-            if stage.operator is not None:
-                yield stage.node.place or type(stage.node).__name__, stage.operator.size
+        for vertex in self.vertices:
+            yield vertex.place, vertex.operator.size
 
 
-def _name(written: list[int] | None) -> tuple[int, int, int] | None:
-    return None if written is None else (written[0], written[1], written[2])
-
-
-def _joins(chain: list[Node], below: Node) -> bool:
-    """Whether a further row-by-row operator can be taken together with those above it."""
-    if isinstance(below, logical.Project):
-        return not any(isinstance(n, logical.Project) for n in chain)
-    return isinstance(below, logical.SetValid) and any(isinstance(n, logical.Project) for n in chain)
+def _joined(
+    chain: list[logical.Query | logical.Project | logical.SetValid],
+) -> logical.Project | logical.SetValid | None:
+    """The operator below some row-by-row operators that can be taken together with them."""
+    projects = any(isinstance(node, logical.Project) for node in chain)
+    match chain[-1]:
+        case logical.Query(input=logical.Project() as below) | logical.Project(input=logical.Project() as below):
+            return None if projects else below
+        case logical.Query(input=logical.SetValid() as below) | logical.Project(input=logical.SetValid() as below):
+            return below if projects else None
+        case _:
+            return None
 
 
 def _desugared(node: Node) -> Node:

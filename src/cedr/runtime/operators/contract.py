@@ -1,19 +1,36 @@
-"""What every operator of the dataflow is: changes of its inputs in, changes of its output out.
+"""The contract of every operator of the dataflow: changes of its inputs in, changes of its output out.
 
-Paper: Section 6.  An operator is columnar and pure; it knows neither its host nor its consistency level.
+Paper: Section 5, Figure 7 (the operational module), and Section 6.  An operator works on columns; it knows neither its
+host nor a consistency level.  The dataflow calls it through this contract alone.
+
+Clauses; ``tests/conformance`` takes every operator through each of them:
+
+1. **Meaning.**  The sum of the deltas that ``update`` returns is the denotation of the sum of the deltas that it took
+   in, whatever the batches and their order.  Rows never change: a row that gets another end is removed, and another one
+   is added.
+2. **Frontier.**  What ``frontier`` has said stays true: after ``Frontier(final, guarantee)`` no row with Vs up to
+   ``final`` is added or removed, and no change has a Sync up to ``guarantee``, as long as the inputs keep theirs.  A
+   frontier never moves back.
+3. **Demand.**  What ``demand`` says that nobody needs can be withheld, and nothing that is emitted later changes: rows
+   after the line come out as if everything were known.
+4. **Snapshot.**  A new operator that is restored from ``snapshot``, and takes in the rows that were demanded, goes on
+   as if nothing had happened.
+5. **Readers.**  ``frontier`` changes nothing: two readers with different memories each get what they would get alone.
+   ``decide`` and ``demand`` are called for the reader that remembers most.
+6. **Cost.**  A step takes time that follows the rows that change and those that they affect, not the rows held.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
-from cedr.model.time import Time
+from cedr.model.time import BEGINNING, Time, plus
 from cedr.runtime.store.relation import Relation
 from cedr.runtime.store.table import Delta, Rows
 
-OWN: Final = -1
-"""Instead of the number of an input: the operator's own table."""
+Snapshot = list[list[object]]
+"""What cannot be computed again from the rows still known, as plain values."""
 
 
 class Size(NamedTuple):
@@ -23,38 +40,61 @@ class Size(NamedTuple):
     bytes: int
 
 
+class Frontier(NamedTuple):
+    """What is certain about the rows of a relation.  Readings: R36, R37.
+
+    Rows with Vs up to ``final`` stay as they are.  Nothing with a Sync up to ``guarantee`` comes or goes any more, and
+    nothing of it is undecided.
+    """
+
+    final: Time = BEGINNING
+    guarantee: Time = BEGINNING
+
+
+def before(known: Time, syncs: Rows) -> Time:
+    """The guarantee where rows with some Syncs are undecided: just before the smallest, and at most ``known``."""
+    return min(known, plus(int(syncs.min()), -1)) if len(syncs) else known
+
+
+class Line(NamedTuple):
+    """Which rows of a relation nobody needs: those with Vs up to ``vs``, and those with Ve before ``ve``."""
+
+    vs: Time
+    ve: Time = BEGINNING
+
+
 class Operator(Protocol):
     """A node of the dataflow."""
 
     relation: Relation
     """What others see of its output."""
 
-    def update(self, deltas: Sequence[Delta]) -> Delta:
-        """Take in the changes of all inputs; the change of the output."""
+    def update(self, deltas: Sequence[Delta], frontiers: Sequence[Frontier]) -> Delta:
+        """Take in the changes of all inputs; the change of the output.  Clause 1.
 
-    def settled(self, inputs: Sequence[Time]) -> Time:
-        """Up to which Vs its rows are final, where those of its inputs are final up to the given ones."""
-
-    def needs(self, settled: Sequence[Time], line: Time, ended: Time) -> list[Time]:
-        """Up to which Vs rows of each input no longer matter, and forget what does not.
-
-        Rows with Vs up to ``line`` do not matter, nor do those with Ve before ``ended``.
+        ``frontiers``: what is certain about each input once these changes are taken in.
         """
 
-    def let_go(self, line: Time) -> None:
-        """Rows with Vs up to a line bear on nothing that is not frozen: none is undecided.  Readings: R34, R36."""
+    def decide(self, inputs: Sequence[Frontier], frozen: Time) -> None:
+        """Stop waiting for what is decided by the frontiers of the inputs.  Clause 5; readings R34, R36.
 
-    def undecided(self, known: Time) -> Time | None:
-        """The smallest Sync of a row that later events may still take back, by what is known up to g.  Reading: R36."""
+        ``frozen``: rows of the output with Vs up to here bear on nothing that may still be emitted.
+        """
 
-    def free_of(self, sources: Collection[int]) -> bool:
-        """Whether it holds no row of any table but those of some sources, given by their identity."""
+    def frontier(self, inputs: Sequence[Frontier], frozen: Time) -> Frontier:
+        """What is certain about the output, given what is certain about the inputs.  Clause 2."""
 
-    def holds(self, part: int) -> Rows:
-        """The rows that it holds of the table of an input, by its number, or of its own, by ``OWN``."""
+    def demand(self, line: Line, inputs: Sequence[Frontier], frozen: Time) -> list[Line]:
+        """Forget what bears on no change to come; which rows of each input nobody needs here.  Clause 3.
 
-    def renumber(self, inputs: Sequence[Rows | None], own: Rows | None, groups: Mapping[object, Rows]) -> None:
-        """The rows of the inputs' tables and of the own one got other numbers, None: they did not; some groups too."""
+        ``line``: the rows of the output that nobody needs.
+        """
+
+    def snapshot(self) -> Snapshot | None:
+        """What a restart cannot compute from the rows still known; None where that is nothing.  Clause 4."""
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Begin with a snapshot; the rows still known follow with the next update.  Clause 4."""
 
     @property
     def size(self) -> Size:

@@ -5,7 +5,7 @@ Paper: Definition 8; Section 3.2, "Temporal Slicing".  Readings: R10, R21, R24, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,57 +14,28 @@ from cedr.expression.tree import HeaderField
 from cedr.model.time import BEGINNING, Time
 from cedr.plan import logical
 from cedr.runtime.expressions.compile import Conjuncts
-from cedr.runtime.operators.contract import OWN, Size
+from cedr.runtime.operators.contract import Frontier, before
+from cedr.runtime.operators.pass_through import PassThrough
+from cedr.runtime.store.holders import HeldRows
 from cedr.runtime.store.relation import Frame, Relation
-from cedr.runtime.store.table import NONE, Delta, Mask, Rows, renumbered
+from cedr.runtime.store.table import Delta, Mask, Rows
 
 
-class Filter:
+class Filter(PassThrough):
     """An operator that passes some rows of its input on, under their numbers."""
 
     def __init__(self, relation: Relation) -> None:
-        self.relation = replace(relation)
+        super().__init__(replace(relation))
 
     def passes(self, rows: Rows) -> Mask:
         """Which rows pass."""
         raise NotImplementedError
 
-    def update(self, deltas: Sequence[Delta]) -> Delta:
+    def update(self, deltas: Sequence[Delta], frontiers: Sequence[Frontier]) -> Delta:  # noqa: ARG002 - nothing is held
         """What passes of a change."""
         (delta,) = deltas
         removed, added = (rows[self.passes(rows)] if len(rows) else rows for rows in delta)
         return Delta(removed, added)
-
-    def settled(self, inputs: Sequence[Time]) -> Time:
-        """What is final below is final here."""
-        return inputs[0]
-
-    def needs(self, settled: Sequence[Time], line: Time, ended: Time) -> list[Time]:  # noqa: ARG002 - it holds nothing
-        """What is needed here is needed below."""
-        return [line]
-
-    def let_go(self, line: Time) -> None:
-        """Nothing is undecided in any case."""
-
-    def undecided(self, known: Time) -> Time | None:  # noqa: ARG002 - decided at once
-        """Nothing."""
-        return None
-
-    def free_of(self, sources: Collection[int]) -> bool:  # noqa: ARG002 - it holds nothing
-        """Nothing is held."""
-        return True
-
-    def holds(self, part: int) -> Rows:  # noqa: ARG002 - nothing at all
-        """Nothing."""
-        return NONE
-
-    def renumber(self, inputs: Sequence[Rows | None], own: Rows | None, groups: Mapping[object, Rows]) -> None:
-        """Nothing is held."""
-
-    @property
-    def size(self) -> Size:
-        """Nothing."""
-        return Size(0, 0)
 
 
 class Select(Filter):
@@ -85,7 +56,8 @@ class Slice(Filter):
     def __init__(self, node: logical.Slice, relation: Relation) -> None:
         super().__init__(relation)
         self._occurrence, self._valid = node.occurrence, node.valid
-        self._waiting: Rows = NONE
+        self._waiting = HeldRows()
+        relation.table.hold(self._waiting)
 
     def passes(self, rows: Rows) -> Mask:
         """The rows whose intervals overlap the closed slices; an empty lifetime counts as its instant."""
@@ -100,21 +72,30 @@ class Slice(Filter):
             keep &= (vs <= last) & ((ve > first) | (vs >= first))
         return keep
 
-    def update(self, deltas: Sequence[Delta]) -> Delta:
+    def update(self, deltas: Sequence[Delta], frontiers: Sequence[Frontier]) -> Delta:
         """What passes, and which rows may yet end before the slice begins."""
         (delta,) = deltas
-        self._waiting = np.concatenate([np.setdiff1d(self._waiting, delta.removed), delta.added])
-        self._waiting = self._waiting[self._may_leave(self._waiting, BEGINNING)]
-        return super().update(deltas)
+        if len(delta.removed):
+            self._waiting.rows = np.setdiff1d(self._waiting.rows, delta.removed)
+        self._waiting.add(delta.added[self._may_leave(delta.added, BEGINNING)])
+        return super().update(deltas, frontiers)
 
-    def let_go(self, line: Time) -> None:
-        """Do not wait for what bears on nothing."""
-        self._waiting = self._waiting[self.relation.table.vs.view[self._waiting] > line]
+    def decide(self, inputs: Sequence[Frontier], frozen: Time) -> None:
+        """Stop waiting for rows that have reached the slice, and for those that bear on nothing."""
+        self._waiting.rows = self._leaving(inputs[0].guarantee, frozen)
 
-    def undecided(self, known: Time) -> Time | None:
+    def frontier(self, inputs: Sequence[Frontier], frozen: Time) -> Frontier:
         """A slice is a predicate over open ends: decided once g has reached its start.  Readings: R24, R36."""
-        leaving = self._waiting[self._may_leave(self._waiting, known)]
-        return int(self.relation.table.os.view[leaving].min()) if len(leaving) else None
+        final, known = inputs[0]
+        leaving = self._leaving(known, frozen)
+        return Frontier(final, before(known, self.relation.table.os.view[leaving]))
+
+    def _leaving(self, known: Time, frozen: Time) -> Rows:
+        """The rows that may leave the slice by an end after ``known``."""
+        rows = self._waiting.rows
+        rows = rows[self._may_leave(rows, known)]
+        found: Rows = rows[self.relation.table.vs.view[rows] > frozen]
+        return found
 
     def _may_leave(self, rows: Rows, known: Time) -> Mask:
         may = np.zeros(len(rows), dtype=np.bool_)
@@ -126,16 +107,3 @@ class Slice(Filter):
             starts, ends = (self.relation.times(field, rows) for field in (start, end))
             may |= (starts < first) & (np.minimum(ends, first) > known)
         return may
-
-    def free_of(self, sources: Collection[int]) -> bool:
-        """Whether nothing waits."""
-        return not len(self._waiting) or id(self.relation.table) in sources
-
-    def holds(self, part: int) -> Rows:
-        """What waits."""
-        return NONE if part == OWN else self._waiting
-
-    def renumber(self, inputs: Sequence[Rows | None], own: Rows | None, groups: Mapping[object, Rows]) -> None:
-        """The input's rows got other numbers."""
-        super().renumber(inputs, own, groups)
-        self._waiting = renumbered(self._waiting, inputs[0])

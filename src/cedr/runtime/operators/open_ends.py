@@ -9,8 +9,10 @@ from cedr.model.modes import Valid
 from cedr.model.time import Time
 from cedr.plan import logical
 from cedr.plan.reads import expressions_of
+from cedr.runtime.operators.contract import before
+from cedr.runtime.store.holders import HeldRows
 from cedr.runtime.store.relation import Relation
-from cedr.runtime.store.table import NONE, Delta, Rows
+from cedr.runtime.store.table import Delta, Rows
 
 
 class OpenEnds:
@@ -18,33 +20,42 @@ class OpenEnds:
 
     def __init__(self, relation: Relation, names: frozenset[str]) -> None:
         self._relation, self._names = relation, names
-        self.rows: Rows = NONE
+        self._rows = HeldRows()
+        relation.table.hold(self._rows)
 
     def update(self, delta: Delta) -> None:
         """Take in a change of the input."""
-        if delta:
-            self.rows = np.concatenate([np.setdiff1d(self.rows, delta.removed), delta.added])
+        if len(delta.removed):
+            self._rows.rows = np.setdiff1d(self._rows.rows, delta.removed)
+        self._rows.add(delta.added)
 
-    def let_go(self, line: Time) -> None:
-        """Rows with Vs up to a line bear on nothing that is not frozen.  Reading: R34."""
-        self.rows = self.rows[self._relation.table.vs.view[self.rows] > line]
+    def decide(self, known: Time, frozen: Time) -> None:
+        """Stop waiting for rows whose ends g has reached, and for those that bear on nothing."""
+        self._rows.rows = self._open(known, frozen)
 
-    def undecided(self, known: Time) -> Time | None:
-        """The smallest Sync of a row with an open end; rows whose ends g has reached are not looked at again."""
-        open_ = np.zeros(len(self.rows), dtype=np.bool_)
+    def guarantee(self, known: Time, frozen: Time) -> Time:
+        """Just before the smallest Sync of a row with an open end, and at most g.
+
+        ``frozen``: rows with Vs up to here bear on nothing that may still be emitted.  Reading: R34.
+        """
+        return before(known, self._relation.table.os.view[self._open(known, frozen)])
+
+    def _open(self, known: Time, frozen: Time) -> Rows:
+        rows = self._rows.rows
+        open_ = np.zeros(len(rows), dtype=np.bool_)
         for name in self._names:
-            open_ |= self._ends(name) > known
-        self.rows = self.rows[open_]
-        return int(self._relation.table.os.view[self.rows].min()) if len(self.rows) else None
+            open_ |= self._ends(name, rows) > known
+        found: Rows = rows[open_ & (self._relation.table.vs.view[rows] > frozen)]
+        return found
 
-    def _ends(self, name: str) -> Rows:
+    def _ends(self, name: str, rows: Rows) -> Rows:
         if name == "":
-            own: Rows = self._relation.table.ve.view[self.rows]
+            own: Rows = self._relation.table.ve.view[rows]
             return own
         reach = self._relation.variables.get(name)
         if reach is None or not len(reach.target.table):
-            return np.full(len(self.rows), np.iinfo(np.int64).min)
-        at = reach.rows(self.rows)
+            return np.full(len(rows), np.iinfo(np.int64).min)
+        at = reach.rows(rows)
         return np.where(at >= 0, reach.target.table.ve.view[at], np.iinfo(np.int64).min)
 
 

@@ -6,9 +6,8 @@ the first Os), R19, R23, R32.  Several in a row are one operator here: rows are 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,13 +19,12 @@ from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.plan import logical
 from cedr.runtime.expressions.compile import columns_of, to_arrow, to_values
 from cedr.runtime.ids.text_ids import TextIds
-from cedr.runtime.operators.contract import OWN, Size
+from cedr.runtime.operators.contract import Frontier, Line, Size
+from cedr.runtime.operators.made_rows import Digest, MadeRows, Merged
+from cedr.runtime.operators.pass_through import PassThrough
+from cedr.runtime.store.holders import NONE
 from cedr.runtime.store.relation import Frame, Hop, Passed, Reach, Relation
-from cedr.runtime.store.table import NONE, Delta, Header, Rows, Table
-from cedr.runtime.values.growable import Growable
-
-Digest = tuple[int, int]
-
+from cedr.runtime.store.table import Delta, Header, Rows, Table
 
 ARROW_TYPES: dict[DataType, pa.DataType] = {
     DataType.INTEGER: pa.int64(),
@@ -46,7 +44,7 @@ ARROW_TYPES: dict[DataType, pa.DataType] = {
 """The Arrow type of an output column before any row of it is there."""
 
 
-class RowByRow:
+class RowByRow(PassThrough):
     """Rows of the input, each changed in the same way.
 
     Where nothing of a row changes but what it is called and which of its attributes are shown, and the input's table is
@@ -69,11 +67,7 @@ class RowByRow:
         if self._computed:
             self.table.columns.extend(0, empty)  # one schema from the first step on
         self.relation = self._relation(relation, name, passing)
-        self._output = Growable(np.int64)
-        """For each row of the input the row made of it, -1 where there is none."""
-        self._versions: dict[Digest, list[int]] = {}
-        self._merged: dict[Digest, dict[_Merged, int]] = {}
-        """Of events with several versions: the rows of the input, and the rows made of them."""
+        self._rows = MadeRows(relation.table, self.table)
 
     def _relation(self, relation: Relation, name: str | None, passing: Mapping[str, Passed | None]) -> Relation:
         hops = self._hops
@@ -97,21 +91,16 @@ class RowByRow:
             return None
         return Passed(reach, expression.name, ARROW_TYPES[column.type])
 
-    @property
-    def sets_valid(self) -> bool:
-        """Whether rows get another Ve."""
-        return self._valid is not None
-
     # -- changes ------------------------------------------------------------------------------------------------------
 
-    def update(self, deltas: Sequence[Delta]) -> Delta:
+    def update(self, deltas: Sequence[Delta], frontiers: Sequence[Frontier]) -> Delta:  # noqa: ARG002 - rows stand alone
         """The change of the output: plain rows one by one, the versions of an event together."""
         (delta,) = deltas
         if self._same and self._input.table.plain.implicit:
             return delta
         plain = self._input.table.plain.view
         gone, come = (plain[rows] for rows in delta)
-        removed, added = [self.made_of(delta.removed[gone])], [self._make_each(delta.added[come])]
+        removed, added = [self._rows.of(delta.removed[gone])], [self._make_each(delta.added[come])]
         if not (gone.all() and come.all()):
             for digest in self._concerned(delta.removed[~gone], delta.added[~come]):
                 old, new = self._merge(digest)
@@ -124,8 +113,7 @@ class RowByRow:
         if self._same:
             return rows
         made = self._make(rows, self._input.table.header(rows)) if len(rows) else NONE
-        self._output.fill(len(self._input.table) - len(self._output), -1)
-        self._output.view[rows] = made
+        self._rows.note(rows, made)
         return made
 
     def _make(self, rows: Rows, header: Header) -> Rows:
@@ -168,7 +156,7 @@ class RowByRow:
             for row, *words in zip(rows.tolist(), high.tolist(), low.tolist(), strict=True):
                 digest = (words[0], words[1])
                 digests[digest] = None
-                known = self._versions.setdefault(digest, [])
+                known = self._rows.versions.setdefault(digest, [])
                 if present:
                     known.append(row)
                 elif row in known:
@@ -177,33 +165,33 @@ class RowByRow:
 
     def _merge(self, digest: Digest) -> tuple[Rows, Rows]:
         """Versions that look the same and follow each other are one row, with the first Os.  Reading: R10."""
-        rows = np.array(self._versions[digest], dtype=np.int64)
+        rows = np.array(self._rows.versions[digest], dtype=np.int64)
         rows = rows[np.argsort(self._input.table.os.view[rows], kind="stable")]
         wanted = self._wanted(rows)
-        old = self._merged.pop(digest, {})
+        old = self._rows.merged.pop(digest, {})
         new = [key for key in wanted if key not in old]
         removed = [row for key, row in old.items() if key not in wanted]
         made = self._made_as(new)
         if len(rows):
-            self._merged[digest] = {key: row for key, row in old.items() if key in wanted}
-            self._merged[digest].update(zip(new, made.tolist(), strict=True))
+            self._rows.merged[digest] = {key: row for key, row in old.items() if key in wanted}
+            self._rows.merged[digest].update(zip(new, made.tolist(), strict=True))
         else:
-            del self._versions[digest]
+            del self._rows.versions[digest]
         return np.array(removed, dtype=np.int64), made
 
-    def _wanted(self, rows: Rows) -> list[_Merged]:
+    def _wanted(self, rows: Rows) -> list[Merged]:
         """The rows that some versions amount to: the last version of each, Os and Oe."""
         table = self._input.table
         header = table.header(rows)
         ends = header.ve if self._valid is None else self._valid_ends(rows, header)
         looks = self._looks(rows, header, ends)
-        merged: dict[object, list[_Merged]] = {}
+        merged: dict[object, list[Merged]] = {}
         for row, os, oe, look in zip(rows.tolist(), header.os.tolist(), header.oe.tolist(), looks, strict=True):
             same = merged.setdefault(look, [])
             if same and same[-1].oe >= os:
-                same[-1] = _Merged(row, same[-1].os, max(same[-1].oe, oe))
+                same[-1] = Merged(row, same[-1].os, max(same[-1].oe, oe))
             else:
-                same.append(_Merged(row, os, oe))
+                same.append(Merged(row, os, oe))
         return [key for keys in merged.values() for key in keys]
 
     def _looks(self, rows: Rows, header: Header, ends: Rows) -> list[object]:
@@ -216,7 +204,7 @@ class RowByRow:
             columns.extend([(type(v), v) for v in to_values(vector)] for vector in vectors.values())
         return list(zip(*columns, strict=True))
 
-    def _made_as(self, wanted: list[_Merged]) -> Rows:
+    def _made_as(self, wanted: list[Merged]) -> Rows:
         if not wanted:
             return NONE
         rows, os, oe = (np.array(column, dtype=np.int64) for column in zip(*wanted, strict=True))
@@ -225,74 +213,13 @@ class RowByRow:
 
     # -- what is known and what is forgotten --------------------------------------------------------------------------
 
-    def settled(self, inputs: Sequence[Time]) -> Time:
-        """What is final below is final here."""
-        return inputs[0]
-
-    def needs(self, settled: Sequence[Time], line: Time, ended: Time) -> list[Time]:  # noqa: ARG002 - as all do
+    def demand(self, line: Line, inputs: Sequence[Frontier], frozen: Time) -> list[Line]:  # noqa: ARG002 - as all do
         """What is needed here is needed below; versions of events that can no longer change are forgotten."""
-        final = max(settled[0], line)
-        vs = self._input.table.vs.view
-        gone = [d for d, rows in self._versions.items() if all(vs[row] <= final for row in rows)]
-        for digest in gone:
-            del self._versions[digest]
-            self._merged.pop(digest, None)
-        return [line]
-
-    def let_go(self, line: Time) -> None:
-        """Nothing is undecided in any case."""
-
-    def undecided(self, known: Time) -> Time | None:  # noqa: ARG002 - decided at once
-        """Nothing."""
-        return None
-
-    def free_of(self, sources: Collection[int]) -> bool:
-        """Whether its rows go with those of the input, and these are no source's."""
-        return not self._versions and id(self._input.table) not in sources
-
-    def clear(self) -> None:
-        """The rows of the input are gone."""
-        self._output.truncate(0)
-
-    def holds(self, part: int) -> Rows:
-        """The versions of events that have several."""
-        if part == OWN:
-            return np.array([row for made in self._merged.values() for row in made.values()], dtype=np.int64)
-        return np.array([row for rows in self._versions.values() for row in rows], dtype=np.int64)
-
-    def made_of(self, rows: Rows) -> Rows:
-        """The rows made of some rows of the input, one by one."""
-        if self._same:
-            return rows
-        made: Rows = self._output.view[rows[rows < len(self._output)]]
-        return made[made >= 0]
-
-    def renumber(self, inputs: Sequence[Rows | None], own: Rows | None, groups: Mapping[object, Rows]) -> None:  # noqa: ARG002
-        """Rows got other numbers."""
-        new = inputs[0]
-        if new is not None:
-            if not self._same:
-                self._output.fill(len(new) - len(self._output), -1)
-                self._output.keep(np.flatnonzero(new >= 0))
-            self._versions = {d: new[np.array(rows, dtype=np.int64)].tolist() for d, rows in self._versions.items()}
-            self._merged = {
-                d: {key._replace(row=int(new[key.row])): row for key, row in made.items()}
-                for d, made in self._merged.items()
-            }
-        if own is not None:
-            into = self._output.view
-            into[:] = np.where(into >= 0, own[into], -1) if len(own) else -1
-            self._merged = {d: {key: int(own[row]) for key, row in made.items()} for d, made in self._merged.items()}
+        if self._rows.versions:
+            self._rows.forget(max(inputs[0].final, line.vs))
+        return [line if self._valid is None else Line(line.vs)]
 
     @property
     def size(self) -> Size:
         """Rows made of others are held by those; what counts are the bytes."""
-        return Size(0, self._output.nbytes + (0 if self._same else self.table.nbytes))
-
-
-class _Merged(NamedTuple):
-    """What some versions that look the same amount to: the last of them, and from when to when it is so."""
-
-    row: int
-    os: Time
-    oe: Time
+        return Size(0, self._rows.made.nbytes + (0 if self._same else self.table.nbytes))

@@ -6,12 +6,15 @@ reach it along their references.
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from cedr.expression.tree import Way
 from cedr.runtime.expressions.nested import field_of
 from cedr.runtime.expressions.vector import spread
 from cedr.runtime.kernels.gather import gather
+from cedr.runtime.store.holders import Following
 from cedr.runtime.store.key_coder import KeyCoder
 from cedr.runtime.store.table import Rows, Table, each_once
 from cedr.runtime.values.growable import Growable
@@ -25,12 +28,30 @@ _SPARE = 1 << 12
 """So many codes more than twice what was kept are let grow."""
 
 
-class _Coded:
+class Grouped(Protocol):
+    """Keeps rows by the codes of their keys."""
+
+    def regroup(self, new: Rows) -> None:
+        """Take over the new code of each old one; -1 where no row has it any more."""
+
+
+class _Coded(Following):
     """A column and the codes of its rows so far."""
 
     def __init__(self, table: Table, way: Way) -> None:
         self.table, self.name, self.fields = table, way[0], way[1:]
         self.codes = Growable(np.int64)
+        self.readers: list[Grouped] = []
+        table.hold(self)
+
+    def renumber(self, new: Rows) -> None:
+        """Keep the codes of the rows that stay."""
+        kept = np.flatnonzero(new >= 0)
+        self.codes.keep(kept[kept < len(self.codes)])
+
+    def clear(self) -> None:
+        """No row has a code."""
+        self.codes.truncate(0)
 
     def values(self, rows: Rows) -> Vector | None:
         """What the rows have at the end of the way; None where there is no such column."""
@@ -62,9 +83,11 @@ class Codes:
 
     def link(self, places: list[Place]) -> None:
         """These columns are compared: equal values get equal codes.  Before any row is coded."""
-        first = self._root(places[0])
-        for place in places[1:]:
-            self._parent[self._root(place)] = first
+        roots = [self._root(place) for place in places]
+        first = next((root for root in roots if root in self._coders), roots[0])
+        for root in roots:
+            assert root == first or root not in self._coders, "two columns are compared that were coded apart"
+            self._parent[root] = first
 
     def of(self, place: Place, rows: Rows) -> Rows:
         """The codes of some rows; 0 is that of NULL, which agrees with nothing, and of row -1, which is unbound."""
@@ -88,22 +111,15 @@ class Codes:
         """Bytes held."""
         return sum(c.codes.nbytes for c in self._coded.values()) + sum(c.nbytes for c in self._coders.values())
 
-    def tables(self) -> list[Table]:
-        """The tables that have columns here."""
-        return [coded.table for coded in self._coded.values()]
+    def register(self, place: Place, reader: Grouped) -> None:
+        """From now on a reader of a column is told when codes change."""
+        self._coded[place].readers.append(reader)
 
-    def keep(self, table: Table, rows: Rows) -> None:
-        """The table was compacted to these rows."""
-        for place, coded in self._coded.items():
-            if place[0] == id(table):
-                coded.codes.keep(rows[rows < len(coded.codes)])
-
-    def restart(self) -> dict[Place, Rows]:
-        """Forget the values that no row has any more: for each column the old codes' new ones, 0 stays 0.
+    def restart(self) -> None:
+        """Forget the values that no row has any more, and tell the readers the new codes; 0 stays 0.
 
         Only where there are many more than the last time: the values of a key come again.
         """
-        renewed: dict[Place, Rows] = {}
         for root, coder in self._coders.items():
             if coder.size <= 2 * self._sizes.get(root, 0) + _SPARE:
                 continue
@@ -115,9 +131,9 @@ class Codes:
                 codes = new[member.codes.view]
                 member.codes.truncate(0)
                 member.codes.extend(codes)
-            renewed.update({place: new for place in self._coded if self._root(place) == root})
+                for reader in member.readers:
+                    reader.regroup(new)
             self._sizes[root] = coder.size
-        return renewed
 
     def _root(self, place: Place) -> Place:
         while self._parent[place] != place:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cedr.runtime.kernels import segments as kernels
-from cedr.runtime.store.table import Rows
+from cedr.runtime.store.table import Rows, Table
 
 _FAR, _FEW = 1 << 44, 512
 """Further apart than this, or fewer than this, times are sorted by comparison."""
@@ -114,7 +114,10 @@ def by_time(times: Rows) -> Rows:
 class Segments:
     """A sorted store that changes."""
 
-    def __init__(self) -> None:
+    def __init__(self, table: Table | None = None) -> None:
+        """``table``: the one whose rows these are; the store is a holder of it."""
+        if table is not None:
+            table.hold(self)
         self._pieces = np.zeros((0, 4), dtype=np.int64)
         self._entries = np.zeros((0, 2), dtype=np.int64)
         self._end = 0
@@ -159,24 +162,34 @@ class Segments:
             if len(self._entries) > _AT_LEAST + _SPARSE * needed:
                 self._make_room(np.empty(0, dtype=np.int64))
 
-    def all_rows(self) -> Rows:
+    @property
+    def empty(self) -> bool:
+        """Whether there is no row."""
+        return not self._held
+
+    def held(self) -> Rows:
         """The rows of all groups."""
         rows = np.empty(self._held, dtype=np.int64)
         kernels.all_rows(self._pieces, self._entries, rows)
         return rows
 
-    def renumber(self, new_rows: Rows | None, new_groups: Rows | None) -> None:
-        """Rows and groups, unless None, got other numbers; a group of -1 holds nothing any more."""
-        if new_rows is not None:
-            kernels.renumber(self._pieces, self._entries, new_rows)
-        if new_groups is not None:
-            kept = np.full(len(self._pieces), -1)
-            known = min(len(kept), len(new_groups))
-            kept[:known] = new_groups[:known]
-            used = np.flatnonzero(kept >= 0)
-            pieces = np.zeros((int(kept.max(initial=-1)) + 1, 4), dtype=np.int64)
-            pieces[kept[used]] = self._pieces[used]
-            self._pieces = pieces
+    def renumber(self, new: Rows) -> None:
+        """Take over the new numbers of the rows."""
+        kernels.renumber(self._pieces, self._entries, new)
+
+    def clear(self) -> None:
+        """Hold no row; the groups stay."""
+        assert not self._held, "a table was cleared whose rows are held"
+
+    def regroup(self, new: Rows) -> None:
+        """Take over the new numbers of the groups; a group of -1 holds nothing any more."""
+        kept = np.full(len(self._pieces), -1)
+        known = min(len(kept), len(new))
+        kept[:known] = new[:known]
+        used = np.flatnonzero(kept >= 0)
+        pieces = np.zeros((int(kept.max(initial=-1)) + 1, 4), dtype=np.int64)
+        pieces[kept[used]] = self._pieces[used]
+        self._pieces = pieces
 
     def _widen(self, groups: int) -> None:
         if groups > len(self._pieces):

@@ -7,7 +7,7 @@ them, and drops what nobody holds when it is compacted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from cedr.model.time import FOREVER
 from cedr.runtime.ids.text_ids import MadeIds, TextIds
 from cedr.runtime.store.columns import Columns
+from cedr.runtime.store.holders import NONE, Holder
 from cedr.runtime.store.implied_column import Derived
 from cedr.runtime.values.growable import Growable
 from cedr.runtime.values.run_length import together
@@ -23,8 +24,6 @@ from cedr.runtime.values.run_length import together
 Rows = NDArray[np.int64]
 """Row numbers, or times."""
 Mask = NDArray[np.bool_]
-
-NONE: Rows = np.empty(0, dtype=np.int64)
 
 
 class Delta(NamedTuple):
@@ -83,11 +82,6 @@ def each_once(size: int, rows: Iterable[Rows]) -> Rows:
     return np.flatnonzero(held)
 
 
-def renumbered(rows: Rows, new: Rows | None) -> Rows:
-    """The new numbers of some rows; None: they have kept theirs."""
-    return rows if new is None else new[rows]
-
-
 def picked(column: Growable | Derived, rows: Rows) -> Rows:
     """Values of a column; of a row that is -1 any value, also where the table has no rows at all."""
     found: Rows = column.view[rows] if len(column) else np.zeros(len(rows), dtype=np.int64)
@@ -110,6 +104,20 @@ class Table:
         self.references = [Growable(np.int64) for _ in targets]
         self.ids = ids
         self.columns = Columns()
+        self.holders: list[Holder] = []
+
+    def hold(self, holder: Holder) -> None:
+        """From now on the rows of a holder stay, and the holder is told when they get other numbers."""
+        self.holders.append(holder)
+
+    def held(self) -> Rows:
+        """The rows that some holder keeps, each once, in order."""
+        return each_once(len(self), (holder.held() for holder in self.holders))
+
+    @property
+    def unheld(self) -> bool:
+        """Whether no holder keeps a row."""
+        return all(holder.empty for holder in self.holders)
 
     def __len__(self) -> int:
         return len(self.vs)
@@ -165,7 +173,9 @@ class Table:
         self.columns.keep(rows)
 
     def clear(self) -> None:
-        """Drop all rows; the room stays."""
+        """Drop all rows, and what the holders know of them; the room stays."""
+        for holder in self.holders:
+            holder.clear()
         for column in self._all:
             column.truncate(0)
         if isinstance(self.ids, TextIds):
@@ -185,16 +195,3 @@ class Table:
     @property
     def _all(self) -> list[Growable | Derived]:
         return [self.vs, self.ve, *self._derived, *self.references]
-
-
-def closed(tables: list[Table], held: Mapping[int, list[Rows]]) -> dict[int, Rows]:
-    """With what the held rows refer to, and so on."""
-    closed: dict[int, Rows] = {}
-    for table in reversed(tables):
-        rows = each_once(len(table), held[id(table)])
-        closed[id(table)] = rows
-        for column, target in zip(table.references, table.targets, strict=True):
-            if id(target) in held:
-                reached = column.view[rows]
-                held[id(target)].append(reached[reached >= 0])
-    return closed

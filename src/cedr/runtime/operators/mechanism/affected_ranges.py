@@ -12,20 +12,21 @@ instances are found, and what header they get.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from cedr.model.time import BEGINNING, FOREVER, Time
+from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.runtime.kernels import segments as kernels
-from cedr.runtime.operators.contract import OWN, Size
+from cedr.runtime.operators.contract import Frontier, Line, Size, Snapshot
 from cedr.runtime.operators.mechanism.beliefs import Gathered, Intervals, Window, gather, runs_of, united
 from cedr.runtime.operators.mechanism.inputs import Changed, Digest, Input
-from cedr.runtime.operators.mechanism.instances import Asked, Chosen, Evaluated, Found, Shape
+from cedr.runtime.operators.mechanism.instances import Asked, Chosen, Evaluated, Found, Shape, chosen_from
 from cedr.runtime.operators.mechanism.matching import unmatched
+from cedr.runtime.store.holders import NONE
 from cedr.runtime.store.relation import Relation
 from cedr.runtime.store.segments import Segments, in_order
-from cedr.runtime.store.table import NONE, Delta, Header, Mask, Rows, Table, plain_header
+from cedr.runtime.store.table import Delta, Header, Mask, Rows, Table, plain_header
 from cedr.runtime.store.times import earlier, later, until_before
 from cedr.runtime.values.run_length import together
 
@@ -48,9 +49,12 @@ class PatternOperator(ABC):
     waits: int | None = None
     """How long after its anchor an output may be undecided; None: it never is.  Reading: R36."""
 
-    def __init__(self, inputs: Sequence[Input]) -> None:
+    def __init__(self, inputs: Sequence[Input], table: Table) -> None:
         self.inputs = list(inputs)
-        self.outputs = Segments()
+        self.table = table
+        self.outputs = Segments(table)
+        """The rows of the output that may still change, by group and anchor."""
+        self.inputs[0].tell_of_groups(self.outputs)
         self._line = BEGINNING
         """Outputs anchored up to here are forgotten."""
         self._again = BEGINNING
@@ -60,10 +64,8 @@ class PatternOperator(ABC):
         """No row with a larger Vs has come."""
         self.final = BEGINNING
         """Outputs anchored up to here are final once the changes at hand are taken in."""
-        self.known = FOREVER
-        """By what its inputs guarantee up to here it is decided what is undecided."""
-        self.gone = BEGINNING
-        """Outputs with Vs up to here bear on nothing that is not frozen.  Reading: R34."""
+        self._frozen = BEGINNING
+        """Outputs with Vs up to here bear on nothing that may still be emitted.  Reading: R34."""
 
     # -- what a subclass says -----------------------------------------------------------------------------------------
 
@@ -89,8 +91,13 @@ class PatternOperator(ABC):
 
     # -- changes ------------------------------------------------------------------------------------------------------
 
-    def update(self, deltas: Sequence[Delta]) -> Delta:
+    def update(self, deltas: Sequence[Delta], frontiers: Sequence[Frontier]) -> Delta:
         """Take in the changes of all inputs; the change of the output."""
+        self.final = min(self._final_up_to(frontiers), self._decided_up_to(frontiers, self._frozen))
+        return self.change(deltas)
+
+    def change(self, deltas: Sequence[Delta]) -> Delta:
+        """The change of the output."""
         return self.anew(deltas)
 
     def anew(self, deltas: Sequence[Delta]) -> Delta:
@@ -252,21 +259,21 @@ class PatternOperator(ABC):
 
     # -- choices made before -----------------------------------------------------------------------------------------
 
-    def choices(self) -> list[Chosen]:
+    def snapshot(self) -> Snapshot | None:
         """The outputs anchored up to the line that bear on later ones, by the names of their events.  Reading: R37."""
         if not self.endless:
-            return []
-        rows = self.outputs.all_rows()
+            return None
+        rows = self.outputs.held()
         anchors = self.shape(self._references(rows)).anchor
         old = rows[anchors <= self._again]
         header = list(zip(*(column.tolist() for column in self.table.header(old)), strict=True))
         columns = zip(self._kept(), self.table.references, strict=True)
         named = [self.inputs[index].names(column.view[old]) for index, column in columns]
-        return [Chosen(*values) for values in zip(header, zip(*named, strict=True), strict=True)] if len(old) else []
+        return [list(values) for values in zip(header, zip(*named, strict=True), strict=True)] if len(old) else []
 
-    def resume(self, chosen: list[Chosen]) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         """Choices made before, to be known again once the inputs are."""
-        self._chosen = chosen
+        self._chosen = [chosen_from(values) for values in snapshot]
 
     def _kept(self) -> Sequence[int]:
         """The inputs that a row of the table refers to."""
@@ -282,7 +289,7 @@ class PatternOperator(ABC):
     def _choose_again(self) -> None:
         known = []
         for index in self._kept():
-            rows = self.inputs[index].store.all_rows()
+            rows = self.inputs[index].store.held()
             known.append(dict(zip(self.inputs[index].names(rows), rows.tolist(), strict=True)))
         found = [
             (c.header, [-1 if n is None else k.get(n, -1) for n, k in zip(c.events, known, strict=True)])
@@ -334,32 +341,51 @@ class PatternOperator(ABC):
 
     # -- what is known and what is forgotten --------------------------------------------------------------------------
 
-    def settled(self, inputs: Sequence[Time]) -> Time:
-        """Rows anchored up to here are final: nothing that changes reaches back so far."""
-        return min(until_before(line, w.before) for line, w in zip(inputs, self.affects, strict=True))
+    def decide(self, inputs: Sequence[Frontier], frozen: Time) -> None:  # noqa: ARG002 - for those who wait
+        """Note what bears on nothing that may still be emitted."""
+        self._frozen = frozen
 
-    def needs(self, settled: Sequence[Time], line: Time, ended: Time) -> list[Time]:
+    def frontier(self, inputs: Sequence[Frontier], frozen: Time) -> Frontier:
+        """What is final by what reaches back how far; nothing of the inputs' guarantees that is undecided here."""
+        known = min(part.guarantee for part in inputs)
+        sync = self.undecided(known, frozen) if known > BEGINNING else None
+        return Frontier(self._final_up_to(inputs), known if sync is None else min(known, plus(sync, -1)))
+
+    def undecided(self, known: Time, frozen: Time) -> Time | None:  # noqa: ARG002 - most operators decide at once
+        """The smallest Sync of a row with Vs after ``frozen`` that events after ``known`` may take back; None: none.
+
+        Reading: R36.
+        """
+        return None
+
+    def _final_up_to(self, inputs: Sequence[Frontier]) -> Time:
+        """Rows anchored up to here are final: nothing that changes reaches back so far."""
+        return min(until_before(part.final, w.before) for part, w in zip(inputs, self.affects, strict=True))
+
+    def _decided_up_to(self, inputs: Sequence[Frontier], frozen: Time) -> Time:
+        """Outputs anchored up to here are not undecided; others are, maybe, though they are final.  Reading: R36."""
+        if self.waits is None:
+            return FOREVER
+        known = min(part.guarantee for part in inputs)
+        return max(until_before(known, self.waits), until_before(frozen, self.lead))
+
+    def demand(self, line: Line, inputs: Sequence[Frontier], frozen: Time) -> list[Line]:
         """Forget what bears on no change to come; up to where each input's rows bear on no output after the line.
 
         What is final here need not be found again; but others may still ask for it, and after a restart it is made anew
         from what is known: so what is forgotten here and what is needed below are not the same.
         """
-        decided = self.decided()
-        self._again = max(self._again, min(until_before(line, self.lead), decided))
-        self._line = max(self._line, min(self.settled(settled), decided), self._again)
+        decided = self._decided_up_to(inputs, frozen)
+        self._again = max(self._again, min(until_before(line.vs, self.lead), decided))
+        self._line = max(self._line, min(self._final_up_to(inputs), decided), self._again)
         self.outputs.forget(until_before(self._again, self.reach) if self.endless else self._line)
-        unheard = self.unheard(ended)
+        unheard = self.unheard(line.ve)
         for source, until in zip(self.inputs, self._needed(self._line, unheard), strict=True):
             source.forget(until)
-        lines = self._needed(self._again, unheard)
-        # what was chosen is known by its events, so these must be known for as long
-        return [min(until, until_before(self._again, self.reach)) for until in lines] if self.endless else lines
-
-    def decided(self) -> Time:
-        """Outputs anchored up to here are not undecided; others are, maybe, though they are final.  Reading: R36."""
-        if self.waits is None:
-            return FOREVER
-        return max(until_before(self.known, self.waits), until_before(self.gone, self.lead))
+        needed = self._needed(self._again, unheard)
+        if self.endless:  # what was chosen is known by its events, so these must be known for as long
+            needed = [min(until, until_before(self._again, self.reach)) for until in needed]
+        return [Line(until) for until in needed]
 
     def _needed(self, line: Time, unheard: Sequence[Time]) -> list[Time]:
         """Up to where the rows of each input do not matter to outputs after a line."""
@@ -368,30 +394,6 @@ class PatternOperator(ABC):
     def unheard(self, ended: Time) -> Sequence[Time]:  # noqa: ARG002 - for those who can tell
         """Up to which Vs no row of each input bears on an output whose Ve is not before some time.  Reading: R34."""
         return [BEGINNING] * len(self.inputs)
-
-    def let_go(self, line: Time) -> None:
-        """Rows with Vs up to a line are undecided no longer."""
-        self.gone = line
-
-    def undecided(self, known: Time) -> Time | None:  # noqa: ARG002 - most operators decide at once
-        """Nothing that later events could take back.  Reading: R36."""
-        return None
-
-    def free_of(self, sources: Collection[int]) -> bool:
-        """Whether no row is held but of sources."""
-        return not len(self.outputs) and all(
-            id(source.relation.table) in sources or not (len(source.store) or source.versions) for source in self.inputs
-        )
-
-    def holds(self, part: int) -> Rows:
-        """Rows held of an input's table, or of the own one."""
-        return self.outputs.all_rows() if part == OWN else self.inputs[part].holds()
-
-    def renumber(self, inputs: Sequence[Rows | None], own: Rows | None, groups: Mapping[object, Rows]) -> None:
-        """Rows and groups got other numbers."""
-        for source, new_rows in zip(self.inputs, inputs, strict=True):
-            source.renumber(new_rows, groups.get(source.place))
-        self.outputs.renumber(own, groups.get(self.inputs[0].place))
 
     @property
     def size(self) -> Size:

@@ -5,7 +5,7 @@ Paper: Section 3.1 (correlation keys).  Readings: R21, R22, R26, R27.  This chan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from cedr.plan import logical
 from cedr.plan.shape import certain, positive_inputs
 from cedr.runtime.expressions.compile import compile_vector, to_values
 from cedr.runtime.operators.mechanism.inputs import Grouping
-from cedr.runtime.store.key_codes import Codes, Place
+from cedr.runtime.store.key_codes import Codes, Grouped, Place
 from cedr.runtime.store.relation import Frame, Hop, Relation, follow
 from cedr.runtime.store.table import Rows
 
@@ -112,7 +112,7 @@ def _classes(links: list[tuple[Side, Side]], *, direct: bool) -> list[list[Side]
     return [c for c in classes if all(frozenset((a, b)) in linked for a in c for b in c if a < b)]
 
 
-def coded(codes: Codes, relations: Sequence[Relation], sides: Sequence[Side]) -> list[Callable[[Rows], Rows]]:
+def coded(codes: Codes, relations: Sequence[Relation], sides: Sequence[Side]) -> list[Grouping]:
     """Groupings of the rows of some relations by attributes that are compared with each other."""
     found = [_column(codes, relation, side) for relation, side in zip(relations, sides, strict=True)]
     codes.link([place for _, place in found])
@@ -130,10 +130,14 @@ class _Reader:
     """The codes of a column that rows reach along some hops."""
 
     def __init__(self, codes: Codes, hops: tuple[Hop, ...], place: Place) -> None:
-        self._codes, self._hops, self.place = codes, hops, place
+        self._codes, self._hops, self._place = codes, hops, place
 
     def __call__(self, rows: Rows) -> Rows:
-        return self._codes.of(self.place, follow(self._hops, rows))
+        return self._codes.of(self._place, follow(self._hops, rows))
+
+    def register(self, reader: Grouped) -> None:
+        """From now on a reader is told when codes change."""
+        self._codes.register(self._place, reader)
 
 
 class Tuples:
@@ -144,21 +148,30 @@ class Tuples:
 
     def grouping(self, relation: Relation, keys: Sequence[Expression]) -> Grouping:
         """The groups of the rows of a relation; 0 where a key is NULL, which agrees with nothing."""
-        compiled = [compile_vector(key) for key in keys]
+        return _TupleReader(self, relation, keys)
 
-        def read(rows: Rows) -> Rows:
-            frame = Frame([(relation, rows)])
-            columns = [to_values(vector(frame)) for vector in compiled]
-            groups = [self._code(values) for values in zip(*columns, strict=True)]
-            return np.array(groups, dtype=np.int64)
-
-        return read
-
-    def _code(self, values: tuple[object, ...]) -> int:
+    def code(self, values: tuple[object, ...]) -> int:
+        """The group of some values."""
         if None in values:
             return 0
         key = tuple((kind(value), value) for value in values)  # type: ignore[arg-type]
         return self._codes.setdefault(key, len(self._codes) + 1)
+
+
+class _TupleReader:
+    """The groups of the rows of a relation by the values of several expressions."""
+
+    def __init__(self, tuples: Tuples, relation: Relation, keys: Sequence[Expression]) -> None:
+        self._tuples, self._relation = tuples, relation
+        self._keys = [compile_vector(key) for key in keys]
+
+    def __call__(self, rows: Rows) -> Rows:
+        frame = Frame([(self._relation, rows)])
+        columns = [to_values(vector(frame)) for vector in self._keys]
+        return np.array([self._tuples.code(values) for values in zip(*columns, strict=True)], dtype=np.int64)
+
+    def register(self, reader: Grouped) -> None:
+        """Groups never change here."""
 
 
 def nulls_matter(node: logical.Pattern, count: int) -> list[bool]:

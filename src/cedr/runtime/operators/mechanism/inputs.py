@@ -6,12 +6,12 @@ stated in time and open, are believed always; of all others the versions are kep
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from cedr.model.time import BEGINNING, FOREVER, Time
+from cedr.runtime.store.key_codes import Grouped
 from cedr.runtime.store.relation import Relation
 from cedr.runtime.store.segments import Segments, in_order
 from cedr.runtime.store.table import Delta, Mask, Rows, picked
@@ -22,8 +22,14 @@ EventName = tuple[int, int, Time]
 """The digest of an ID, and Os: what an event is known by again."""
 
 
-Grouping = Callable[[Rows], Rows]
-"""The groups of some rows: 0 is that of NULL, which agrees with nothing."""
+class Grouping(Protocol):
+    """Puts rows into groups: 0 is that of NULL, which agrees with nothing."""
+
+    def __call__(self, rows: Rows) -> Rows:
+        """The groups of some rows."""
+
+    def register(self, reader: Grouped) -> None:
+        """From now on a reader is told when groups get other numbers."""
 
 
 class Changed(NamedTuple):
@@ -49,15 +55,17 @@ class Input:
         self._grouping = grouping
         self._nulls = nulls
         """Whether rows whose key is NULL matter: in an instance of several they never do."""
-        self.store = Segments()
+        self.store = Segments(relation.table)
+        relation.table.hold(self)
+        self.tell_of_groups(self)
         self.versions: dict[Digest, list[Version]] = {}
         self.rough: dict[int, int] = {}
         """How many rows of a group are not plain."""
 
-    @property
-    def place(self) -> object:
-        """By which codes rows are grouped; None where these never change."""
-        return getattr(self._grouping, "place", None)
+    def tell_of_groups(self, reader: Grouped) -> None:
+        """Have a reader told when groups get other numbers."""
+        if self._grouping is not None:
+            self._grouping.register(reader)
 
     def groups(self, rows: Rows) -> Rows:
         """The groups of some rows; without a key all are in one."""
@@ -188,29 +196,35 @@ class Input:
             for version in self.versions.pop(digest):
                 self._smooth(version.group)
 
-    def holds(self) -> Rows:
-        """The rows held of the input's table."""
-        versions = [version.row for versions in self.versions.values() for version in versions]
-        return np.concatenate([self.store.all_rows(), np.array(versions, dtype=np.int64)])
+    # -- versions as rows held ----------------------------------------------------------------------------------------
 
-    def renumber(self, new_rows: Rows | None, new_groups: Rows | None) -> None:
-        """Rows and groups got other numbers, unless None."""
-        if new_rows is None and new_groups is None:
-            return
-        self.store.renumber(new_rows, new_groups)
-        row = _mapping(new_rows)
-        group = _mapping(new_groups)
-        self.rough = {group(number): count for number, count in self.rough.items()}
-        self.versions = {
-            digest: [Version(row(v.row), group(v.group), v.time) for v in versions]
-            for digest, versions in self.versions.items()
-        }
+    def held(self) -> Rows:
+        """The versions of events that have or had several; the store holds its rows by itself."""
+        rows = [version.row for versions in self.versions.values() for version in versions]
+        return np.array(rows, dtype=np.int64)
+
+    @property
+    def empty(self) -> bool:
+        """Whether no event has several versions."""
+        return not self.versions
+
+    def renumber(self, new: Rows) -> None:
+        """Take over the new numbers of the rows."""
+        for digest, versions in self.versions.items():
+            self.versions[digest] = [version._replace(row=int(new[version.row])) for version in versions]
+
+    def clear(self) -> None:
+        """No event has versions."""
+        assert not self.versions, "a table was cleared whose versions are known"
+
+    def regroup(self, new: Rows) -> None:
+        """Take over the new numbers of the groups."""
+        self.store.regroup(new)
+        self.rough = {int(new[group]): count for group, count in self.rough.items()}
+        for digest, versions in self.versions.items():
+            self.versions[digest] = [version._replace(group=int(new[version.group])) for version in versions]
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
         return self.store.nbytes + 160 * sum(map(len, self.versions.values()))
-
-
-def _mapping(new: Rows | None) -> Callable[[int], int]:
-    return (lambda number: number) if new is None else (lambda number: int(new[number]))

@@ -5,7 +5,8 @@ Paper: Section 3.3.2.  Readings: R11 to R18, R26 to R28 (choices).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from cedr.model.time import Time
 from cedr.runtime.operators.mechanism.beliefs import Intervals
@@ -64,3 +65,9 @@ class Chosen(NamedTuple):
 
     header: tuple[int, ...]
     events: tuple[EventName | None, ...]
+
+
+def chosen_from(values: Sequence[Any]) -> Chosen:
+    """A choice as a snapshot has it."""
+    header, events = values
+    return Chosen(tuple(header), tuple(None if name is None else (name[0], name[1], name[2]) for name in events))

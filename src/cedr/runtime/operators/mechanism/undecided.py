@@ -5,21 +5,66 @@ Paper: Section 3.3.2, "Negation".  Readings: R15, R36.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cedr.model.time import Time
+from cedr.model.time import BEGINNING, Time
+from cedr.runtime.operators.contract import Frontier
 from cedr.runtime.operators.mechanism.affected_ranges import PatternOperator
-from cedr.runtime.store.table import NONE, Mask, Rows, picked, renumbered
+from cedr.runtime.store.holders import HeldRows
+from cedr.runtime.store.table import Delta, Mask, Rows, picked
+
+
+class Search(NamedTuple):
+    """The rows that still wait, and the smallest Sync of an output that these make undecided."""
+
+    waiting: Rows
+    sync: Time | None
 
 
 class Waiting(PatternOperator):
-    """What it is to an operator that rows of one of its inputs wait: they are held as the others are."""
+    """An operator of which rows of one input wait for a decision."""
 
     awaiting: int
     """Of which input the rows are."""
-    _pending: Rows = NONE
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._pending = HeldRows()
+        self.inputs[self.awaiting].relation.table.hold(self._pending)
+        self._decided: tuple[Time, Time, Time | None] | None = None
+        """The last answer: up to which guarantee and which frozen Vs, and the smallest Sync that is undecided."""
+
+    @abstractmethod
+    def search(self, rows: Rows, known: Time) -> Search:
+        """Of rows that wait, those that still do by what is known up to g."""
+
+    def update(self, deltas: Sequence[Delta], frontiers: Sequence[Frontier]) -> Delta:
+        """Take in changes; the last answer holds no longer."""
+        self._decided = None
+        return super().update(deltas, frontiers)
+
+    def decide(self, inputs: Sequence[Frontier], frozen: Time) -> None:
+        """What is decided, or bears on nothing, does not wait any more."""
+        super().decide(inputs, frozen)
+        known = min(part.guarantee for part in inputs)
+        if known == BEGINNING and frozen == BEGINNING:
+            return
+        self._pending.rows, sync = self.search(self._after(frozen), known)
+        self._decided = (known, frozen, sync)
+
+    def undecided(self, known: Time, frozen: Time) -> Time | None:
+        """The smallest Sync of an output that something after g may cancel.  Reading: R36."""
+        if self._decided is not None and self._decided[:2] == (known, frozen):
+            return self._decided[2]
+        return self.search(self._after(frozen), known).sync
+
+    def _after(self, frozen: Time) -> Rows:
+        rows = self._pending.rows
+        return rows if frozen == BEGINNING else rows[self._when(rows) > frozen]
 
     def _when(self, rows: Rows) -> Rows:
         """Vs of rows that wait."""
@@ -29,23 +74,3 @@ class Waiting(PatternOperator):
         """Whether what is known of some rows stays so: their groups hold no revisions."""
         rough = self._rough(self.inputs[self.awaiting].groups(rows))
         return np.ones(len(rows), dtype=np.bool_) if rough is None else ~rough
-
-    def let_go(self, line: Time) -> None:
-        """Nothing waits for a decision that bears on nothing."""
-        super().let_go(line)
-        self._pending = self._pending[self._when(self._pending) > line]
-
-    def free_of(self, sources: Collection[int]) -> bool:
-        """What waits for a decision is held too."""
-        waits = len(self._pending) and id(self.inputs[self.awaiting].relation.table) not in sources
-        return not waits and super().free_of(sources)
-
-    def holds(self, part: int) -> Rows:
-        """What waits for a decision is held too."""
-        held = super().holds(part)
-        return np.concatenate([held, self._pending]) if part == self.awaiting else held
-
-    def renumber(self, inputs: Sequence[Rows | None], own: Rows | None, groups: Mapping[object, Rows]) -> None:
-        """Rows and groups got other numbers."""
-        super().renumber(inputs, own, groups)
-        self._pending = renumbered(self._pending, inputs[self.awaiting])

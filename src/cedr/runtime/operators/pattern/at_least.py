@@ -170,10 +170,10 @@ class AtLeast(Composite):
         order = self._order(references)[:, : self._count]
         return made_in_order(self.place, [r.stream for r in relations], highs, lows, order)
 
-    def undecided(self, known: Time) -> Time | None:
+    def undecided(self, known: Time, frozen: Time) -> Time | None:
         """LAST looks both ways.  Reading: R36."""
         choosing = [i for i in self.parameters.selects() if self.parameters.selections[i] is Selection.LAST]
-        return self.undecided_choice(known, choosing) if choosing else None
+        return self.undecided_choice(known, frozen, choosing) if choosing else None
 
 
 class _Grown:

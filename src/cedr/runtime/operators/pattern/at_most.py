@@ -33,13 +33,12 @@ class AtMost(PatternOperator):
     """
 
     def __init__(self, node: logical.AtMost, inputs: Sequence[Input]) -> None:
-        super().__init__(inputs)
+        self.ids = MadeIds(self._made)
+        relations = [source.relation for source in inputs]
+        super().__init__(inputs, Table(self.ids, [relation.table for relation in relations]))
         self._count, self._scope, self._place = node.count, node.scope, node.place
         self._weights = [p.weight for p in node.parameters]
         self._keyed = bool(node.keys)
-        self.ids = MadeIds(self._made)
-        relations = [source.relation for source in inputs]
-        self.table = Table(self.ids, [relation.table for relation in relations])
         self.relation = relation_of(self.table, node.place, relations, ordered=False)
         self.endless = node.disjoint is not None
         back = node.scope if node.scope == FOREVER else node.scope - 1

@@ -32,7 +32,8 @@ class Composite(PatternOperator):
     def __init__(
         self, node: logical.Sequence | logical.AtLeast, inputs: Sequence[Input], conjuncts: Conjuncts, scope: int
     ) -> None:
-        super().__init__(inputs)
+        self.ids = MadeIds(self._made, _recipe(node.place, [source.relation for source in inputs]))
+        super().__init__(inputs, Table(self.ids, [source.relation.table for source in inputs]))
         self.scope = scope
         self.place = node.place
         self.parameters = Parameters(inputs, node.parameters, conjuncts)
@@ -40,8 +41,6 @@ class Composite(PatternOperator):
         self.endless = self.consuming
         self.reach = total_scope(node) or 0
         self._consumption = Consumption(self.parameters, node.disjoint) if self.consuming else None
-        self.ids = MadeIds(self._made, self._recipe())
-        self.table = Table(self.ids, [source.relation.table for source in inputs])
         self.relation = _relation(self.table, node.place, [source.relation for source in inputs])
 
     @abstractmethod
@@ -91,16 +90,7 @@ class Composite(PatternOperator):
             making.take_in(relation.stream_digest, *relation.ids(column.view[rows]))
         return making.finish()
 
-    def _recipe(self) -> Recipe | None:
-        """What IDs are made of, where that are events themselves, each by its own ID."""
-        relations = self.parameters.relations
-        ids = [relation.id_holder for relation in relations if not relation.identity]
-        texts = [each for each in ids if isinstance(each, TextIds)]
-        if len(texts) < len(relations):
-            return None
-        return Recipe(self.place, [relation.stream_digest for relation in relations], texts)
-
-    def undecided_choice(self, known: Time, choosing: Sequence[int]) -> Time | None:
+    def undecided_choice(self, known: Time, frozen: Time, choosing: Sequence[int]) -> Time | None:
         """LAST where it chooses by the future: until g reaches the Vs of the first other contributor + w.
 
         Reading: R36.  Asked of what is known up to g.
@@ -117,8 +107,17 @@ class Composite(PatternOperator):
             ]
             first = np.minimum.reduce(others) if others else np.full(len(open_), FOREVER)
             open_ |= (found.references[index] >= 0) & (later(first, self.scope) > known)
-        open_ &= found.header.vs > self.gone
+        open_ &= found.header.vs > frozen
         return int(found.header.os[open_].min()) if open_.any() else None
+
+
+def _recipe(place: str, relations: Sequence[Relation]) -> Recipe | None:
+    """What IDs are made of, where that are events themselves, each by its own ID."""
+    ids = [relation.id_holder for relation in relations if not relation.identity]
+    texts = [each for each in ids if isinstance(each, TextIds)]
+    if len(texts) < len(relations):
+        return None
+    return Recipe(place, [relation.stream_digest for relation in relations], texts)
 
 
 def _relation(table: Table, place: str, inputs: Sequence[Relation], *, ordered: bool = True) -> Relation:

@@ -19,9 +19,10 @@ from cedr.runtime.operators.mechanism.disjoint import Candidate, Fence, passed
 from cedr.runtime.operators.mechanism.inputs import Input
 from cedr.runtime.operators.mechanism.instances import Asked, Evaluated, Found, Shape
 from cedr.runtime.operators.mechanism.semi_join import Condition, Sought, exists
+from cedr.runtime.store.holders import NONE
 from cedr.runtime.store.relation import Hop, Reach, Relation
 from cedr.runtime.store.segments import Sorted
-from cedr.runtime.store.table import NONE, Delta, Mask, Rows, Table, plain_header
+from cedr.runtime.store.table import Delta, Mask, Rows, Table, plain_header
 
 
 class Negation(PatternOperator):
@@ -33,9 +34,8 @@ class Negation(PatternOperator):
     positive, negated = 0, 1
 
     def __init__(self, place: str, inputs: Sequence[Input], conjuncts: Conjuncts, disjoint: Disjoint | None) -> None:
-        super().__init__(inputs)
-        kept = self.inputs[self.positive].relation
-        self.table = Table(None, [kept.table])
+        kept = inputs[self.positive].relation
+        super().__init__(inputs, Table(None, [kept.table]))
         hop = (self.table, 0)
         self.kept = kept
         self.relation = Relation(
@@ -84,12 +84,12 @@ class Negation(PatternOperator):
         """A row refers to what was kept alone."""
         return [references[self.positive]]
 
-    def update(self, deltas: Sequence[Delta]) -> Delta:
+    def change(self, deltas: Sequence[Delta]) -> Delta:
         """New rows of the positive operand are judged by themselves: none bears on another."""
         new = deltas[self.positive].added
         if self._fence is not None or len(deltas[self.positive].removed) or not self.smooth(deltas):
-            return super().update(deltas)
-        before = super().update([Delta() if i == self.positive else delta for i, delta in enumerate(deltas)])
+            return super().change(deltas)
+        before = super().change([Delta() if i == self.positive else delta for i, delta in enumerate(deltas)])
         come = self.say(self._judged(new)) if len(new) else new
         return Delta(before.removed, np.concatenate([before.added, come]) if len(before.added) else come)
 

@@ -24,8 +24,9 @@ from cedr.runtime.operators.mechanism.inputs import Changed, Input
 from cedr.runtime.operators.mechanism.instances import Asked, Evaluated, Found, Shape
 from cedr.runtime.operators.mechanism.semi_join import Sought, chunks, exists
 from cedr.runtime.operators.pattern.composite import Composite
+from cedr.runtime.store.holders import NONE
 from cedr.runtime.store.segments import Places, Sorted, by_time
-from cedr.runtime.store.table import NONE, Delta, Mask, Rows, plain_header
+from cedr.runtime.store.table import Delta, Mask, Rows, plain_header
 from cedr.runtime.store.times import earlier, later
 from cedr.runtime.values.run_length import together
 
@@ -71,7 +72,7 @@ class Sequence(Composite):
             at = at._replace(high=high)
         return at
 
-    def update(self, deltas: Several[Delta]) -> Delta:
+    def change(self, deltas: Several[Delta]) -> Delta:
         """Rows that come after all that is known bear on nothing before them."""
         return self.appended(deltas) if self._pairs and self.follows(deltas) else self.anew(deltas)
 
@@ -302,9 +303,9 @@ class Sequence(Composite):
         anchor = first if self._forward else last
         return Shape(anchor, last, later(first, self.scope), self.root_times(references))
 
-    def undecided(self, known: Time) -> Time | None:
+    def undecided(self, known: Time, frozen: Time) -> Time | None:
         """LAST on the last parameter: until g reaches the Vs of the first + w.  Reading: R36."""
-        return self.undecided_choice(known, [len(self.parameters) - 1]) if self._forward else None
+        return self.undecided_choice(known, frozen, [len(self.parameters) - 1]) if self._forward else None
 
 
 class Smaller:

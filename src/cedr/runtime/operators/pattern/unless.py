@@ -16,7 +16,7 @@ from cedr.runtime.expressions.compile import Conjuncts
 from cedr.runtime.operators.mechanism.beliefs import Intervals, Window
 from cedr.runtime.operators.mechanism.inputs import Input
 from cedr.runtime.operators.mechanism.instances import Asked, Shape
-from cedr.runtime.operators.mechanism.undecided import Waiting
+from cedr.runtime.operators.mechanism.undecided import Search, Waiting
 from cedr.runtime.operators.pattern.negation import Negation
 from cedr.runtime.store.relation import Hop, Reach
 from cedr.runtime.store.table import Delta, Rows
@@ -68,34 +68,33 @@ class Unless(Waiting, _Scoped):
         vs, _, rt = super().lifetimes(references)
         return vs, later(vs, self._scope), rt
 
-    def update(self, deltas: Sequence[Delta]) -> Delta:
+    def change(self, deltas: Sequence[Delta]) -> Delta:
         """Take in changes, and note which first operands wait for a decision."""
-        self._pending = np.concatenate([self._pending, deltas[0].added])
-        return super().update(deltas)
+        self._pending.add(deltas[0].added)
+        return super().change(deltas)
 
-    def undecided(self, known: Time) -> Time | None:
+    def search(self, rows: Rows, known: Time) -> Search:
         """The smallest Sync of an e1 with ``e1.Vs + w > g + 1`` that no e2 known up to g has cancelled.
 
         Reading: R36.  Looked for in the order of Sync; what is found decided is not looked at again.
         """
         table = self.kept.table
-        self._pending = self._pending[later(self._when(self._pending), self._scope) > plus(known, 1)]
-        syncs = table.os.view[self._pending]
+        rows = rows[later(self._when(rows), self._scope) > plus(known, 1)]
+        syncs = table.os.view[rows]
         heard = np.flatnonzero(syncs <= known)
         heard = heard[np.argsort(syncs[heard], kind="stable")]
-        decided = np.zeros(len(self._pending), dtype=np.bool_)
+        decided = np.zeros(len(rows), dtype=np.bool_)
         least: Time | None = None
         for first in range(0, len(heard), _CHUNK):
             chunk = heard[first : first + _CHUNK]
-            open_ = self._open_among(self._pending[chunk], known)
-            decided[chunk] = ~np.isin(self._pending[chunk], open_) & self._smooth(self._pending[chunk])
+            open_ = self._open_among(rows[chunk], known)
+            decided[chunk] = ~np.isin(rows[chunk], open_) & self._smooth(rows[chunk])
             open_syncs = table.os.view[open_]
             open_syncs = open_syncs[open_syncs <= syncs[chunk[-1]]]
             if len(open_syncs):
                 least = int(open_syncs.min())
                 break
-        self._pending = self._pending[~decided]
-        return least
+        return Search(rows[~decided], least)
 
     def _open_among(self, rows: Rows, known: Time) -> Rows:
         groups, times = self.inputs[0].groups(rows), self.kept.table.vs.view[rows]

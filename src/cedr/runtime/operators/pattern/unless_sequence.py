@@ -7,7 +7,7 @@ a pair is one row, not one in each of two operators.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,11 +22,12 @@ from cedr.runtime.operators.mechanism.grouping import Side, key_of
 from cedr.runtime.operators.mechanism.inputs import Changed, Input
 from cedr.runtime.operators.mechanism.instances import Asked, Evaluated, Found, Shape
 from cedr.runtime.operators.mechanism.semi_join import Sought, exists
-from cedr.runtime.operators.mechanism.undecided import Waiting
+from cedr.runtime.operators.mechanism.undecided import Search, Waiting
 from cedr.runtime.operators.pattern.sequence import Sequence as SequenceOperator
+from cedr.runtime.store.holders import NONE, Following
 from cedr.runtime.store.relation import Reach, Relation
 from cedr.runtime.store.segments import Sorted
-from cedr.runtime.store.table import NONE, Delta, Header, Mask, Rows
+from cedr.runtime.store.table import Delta, Header, Mask, Rows
 from cedr.runtime.store.times import later, until
 
 _CHUNK = 16
@@ -70,8 +71,8 @@ class UnlessSequence(Waiting, SequenceOperator):
         self.relation = Relation(
             self.table, node.place, self.relation.variables, (), (), (Reach((), pairs),), self.relation.ordered
         )
-        self._told: dict[int, tuple[Time, Time]] = {}
-        """Of rows with revisions: Os and Oe of the pair."""
+        self._pair_times = _PairTimes()
+        self.table.hold(self._pair_times)
 
     # -- what there is ------------------------------------------------------------------------------------------------
 
@@ -139,7 +140,9 @@ class UnlessSequence(Waiting, SequenceOperator):
 
     def _heard(self, rows: Rows, pair: list[Rows]) -> tuple[Rows, Rows]:
         """Os and Oe of pairs with revisions: as they are, or as they were when their events were forgotten."""
-        told = np.array([self._told.get(row, (BEGINNING, FOREVER)) for row in rows.tolist()], np.int64).reshape(-1, 2)
+        told = np.array(
+            [self._pair_times.of.get(row, (BEGINNING, FOREVER)) for row in rows.tolist()], np.int64
+        ).reshape(-1, 2)
         remembered = [self.inputs[i].remembers(column) for i, column in enumerate(pair)]
         at = np.flatnonzero(remembered[_FIRST] & remembered[_LAST])
         os, oe = told[:, 0].copy(), told[:, 1].copy()
@@ -158,16 +161,19 @@ class UnlessSequence(Waiting, SequenceOperator):
         rough = new.header.rough if len(rows) else NONE
         if len(rough):
             os, oe = self._believed_pairs([column[rough] for column in new.references])
-            self._told.update(zip(rows[rough].tolist(), zip(os.tolist(), oe.tolist(), strict=True), strict=True))
+            self._pair_times.of.update(
+                zip(rows[rough].tolist(), zip(os.tolist(), oe.tolist(), strict=True), strict=True)
+            )
         return rows
 
     # -- changes ------------------------------------------------------------------------------------------------------
 
-    def update(self, deltas: Sequence[Delta]) -> Delta:
+    def change(self, deltas: Sequence[Delta]) -> Delta:
         """What cancels comes first: what is new is then judged by all that is known."""
         smooth, until_now = self.smooth(deltas), self._newest
-        waiting = self._pending if smooth else self.inputs[_LAST].store.all_rows()
-        self._pending = np.concatenate([waiting, deltas[_LAST].added])
+        if not smooth:  # what was decided may be open again
+            self._pending.rows = self.inputs[_LAST].store.held()
+        self._pending.add(deltas[_LAST].added)
         if not smooth or not self.follows([*deltas[:_NEGATED], Delta()]):
             return self.anew(deltas)
         before = self._cancel(deltas[_NEGATED], until_now)
@@ -183,14 +189,14 @@ class UnlessSequence(Waiting, SequenceOperator):
 
     # -- guarantees ---------------------------------------------------------------------------------------------------
 
-    def undecided(self, known: Time) -> Time | None:
+    def search(self, rows: Rows, known: Time) -> Search:
         """The smallest Sync of a pair with ``Vs + w > g + 1`` that nothing known up to g has cancelled.
 
         Reading: R36.  Looked for in the order of Vs; what is found decided is not looked at again.
         """
-        times = self._when(self._pending)
+        times = self._when(rows)
         waits = later(times, self._calm) > plus(known, 1)
-        self._pending, times = self._pending[waits], times[waits]
+        rows, times = rows[waits], times[waits]
         heard = np.flatnonzero(times <= known)
         heard = heard[np.argsort(times[heard], kind="stable")]
         decided = np.zeros(len(times), dtype=np.bool_)
@@ -198,11 +204,10 @@ class UnlessSequence(Waiting, SequenceOperator):
         while done < len(heard) and least > times[heard[done]]:
             chunk = heard[done : done + size]
             done, size = done + size, 4 * size
-            open_, syncs = self._open_among(self._pending[chunk], times[chunk], known)
-            decided[chunk] = ~np.isin(self._pending[chunk], open_) & self._smooth(self._pending[chunk])
+            open_, syncs = self._open_among(rows[chunk], times[chunk], known)
+            decided[chunk] = ~np.isin(rows[chunk], open_) & self._smooth(rows[chunk])
             least = min(least, int(syncs.min(initial=FOREVER)))
-        self._pending = self._pending[~decided]
-        return None if least == FOREVER else least
+        return Search(rows[~decided], None if least == FOREVER else least)
 
     def _open_among(self, rows: Rows, times: Rows, known: Time) -> tuple[Rows, Rows]:
         """Of rows of the last parameter those with pairs that stand, by what is known, and the Sync of these pairs."""
@@ -214,15 +219,18 @@ class UnlessSequence(Waiting, SequenceOperator):
             syncs[rough], _ = self._believed_pairs([column[rough] for column in found.references], known)
         return found.references[_LAST], syncs
 
-    # -- rows held ----------------------------------------------------------------------------------------------------
+
+class _PairTimes(Following):
+    """Os and Oe of the pairs of rows with revisions; they go with the rows."""
+
+    def __init__(self) -> None:
+        self.of: dict[int, tuple[Time, Time]] = {}
+
+    def renumber(self, new: Rows) -> None:
+        """Take over the new numbers of the rows."""
+        moved = ((int(new[row]), times) for row, times in self.of.items())
+        self.of = {row: times for row, times in moved if row >= 0}
 
     def clear(self) -> None:
-        """The rows of the table are gone."""
-        self._told.clear()
-
-    def renumber(self, inputs: Sequence[Rows | None], own: Rows | None, groups: Mapping[object, Rows]) -> None:
-        """Rows and groups got other numbers."""
-        super().renumber(inputs, own, groups)
-        if own is not None:
-            moved = ((int(own[row]), told) for row, told in self._told.items())
-            self._told = {row: told for row, told in moved if row >= 0}
+        """There are no rows."""
+        self.of.clear()

@@ -6,7 +6,7 @@ within a batch leaves it).  What was said is kept with the rows that say it; onl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -14,16 +14,14 @@ from numpy.typing import NDArray
 
 from cedr.consistency.emission.changes import KEPT, NOTHING, Spoken, in_order_of_sync
 from cedr.consistency.emission.ends import SaidEnds
-from cedr.consistency.emission.frozen_rows import Ghost, Name
-from cedr.consistency.emission.repairs import Repair, Thresholds, all_retractions, among, distinct, sync_after
+from cedr.consistency.emission.frozen_rows import Ghost, Known, Name
+from cedr.consistency.emission.repairs import Repair, Thresholds, all_retractions, among, distinct, inserts, sync_after
 from cedr.consistency.row_queue import RowQueue
 from cedr.model.stream import Change
 from cedr.model.time import BEGINNING, FOREVER, Time
-from cedr.runtime.kernels.segments import is_sorted
 from cedr.runtime.operators.mechanism.matching import twins
 from cedr.runtime.store.materialise import events_of
 from cedr.runtime.store.relation import Relation
-from cedr.runtime.store.segments import by_time
 from cedr.runtime.store.table import Delta, each_once
 from cedr.runtime.values.growable import Growable
 from cedr.runtime.values.run_length import together
@@ -32,8 +30,8 @@ Rows = NDArray[np.int64]
 UNSAID = BEGINNING
 
 
-class Voice:
-    """What was said at one level."""
+class EmittedRows:
+    """What was emitted at one level, beside the rows of the output.  A holder of their table."""
 
     logged = False
     """Whether somebody asks from time to time what changed: then it is noted."""
@@ -53,6 +51,18 @@ class Voice:
         """The same, said before a restart."""
         self.recalled: list[Change] = []
         """What the last step said about these."""
+        relation.table.hold(self)
+
+    def close(self) -> None:
+        """Hold no row any longer."""
+        self._relation.table.holders.remove(self)
+
+    def known(self) -> Known:
+        """What was emitted, for another one to go on with."""
+        rows = self.rows()
+        _, _, _, said, oe, ve = (column.tolist() for column in self.entries(rows))
+        entries = zip(self._names(rows), zip(said, oe, ve, strict=True), strict=True)
+        return Known(dict(entries), dict(self.all_ghosts()), self.frozen)
 
     def rows(self) -> Rows:
         """The rows said and not taken back."""
@@ -63,7 +73,7 @@ class Voice:
         found: Rows = self._said.view[rows]
         return found
 
-    def speak(self, delta: Delta, at: Thresholds, cedr_time: Time) -> Spoken:
+    def emit(self, delta: Delta, at: Thresholds, cedr_time: Time) -> Spoken:
         """What must be said about a change, and about rows and ends that have become due."""
         self._note(delta)
         gone = self._gone(delta)
@@ -82,7 +92,7 @@ class Voice:
         self._said.view[together(fresh)] = cedr_time
         if self.logged:
             self._touched.extend([fresh, retractions.rows])
-        return in_order_of_sync(retractions, self._inserts(fresh, cedr_time))
+        return in_order_of_sync(retractions, inserts(self._relation.table, fresh, self.ends.said_oe, cedr_time))
 
     def _note(self, delta: Delta) -> None:
         before, now = len(self._said), len(self._relation.table)
@@ -122,8 +132,9 @@ class Voice:
         starts, said, ends = self._relation.table.os.view[rows], self._said.view[rows], self.ends.said_oe.view[rows]
         return high, low, starts, said, ends, self.ends.longer(rows)
 
-    def resume(self, rows: Rows, said: Mapping[Name, tuple[Time, Time, Time]], due: Time, cedr_time: Time) -> None:
+    def resume(self, rows: Rows, known: Known, due: Time, cedr_time: Time) -> None:
         """Begin with rows of which some were said before."""
+        said, self.ghosts, self.frozen = known
         self._note(Delta(added=rows))
         table = self._relation.table
         waiting = []
@@ -144,7 +155,7 @@ class Voice:
         self.logged = True
 
     @property
-    def idle(self) -> bool:
+    def empty(self) -> bool:
         """Whether no row is held for saying, and nobody has yet to be told what was said."""
         return not (len(self._waiting) or len(self.ends) or self._ghosts or any(map(len, self._touched)))
 
@@ -380,18 +391,3 @@ class Voice:
             if shortened:
                 self.ends.shortened(row)
             yield Repair(row, said, old, said_ve, *ends, sync_after(os, *ends))
-
-    # -- order --------------------------------------------------------------------------------------------------------
-
-    def _inserts(self, fresh: Rows, cedr_time: Time) -> Spoken:
-        """Rows as inserts, in the order of Sync."""
-        table, n = self._relation.table, len(fresh)
-        starts = table.os.view[together(fresh)]
-        if not is_sorted(starts):
-            order = by_time(starts)
-            fresh, starts = fresh[order], starts[order]
-        kept = np.broadcast_to(np.int64(KEPT), (n,))
-        open_ = np.broadcast_to(np.int64(FOREVER), (n,))
-        ends = open_ if table.oe.implicit else self.ends.said_oe.view[together(fresh)].copy()
-        inserts, said = np.broadcast_to(np.True_, (n,)), np.broadcast_to(np.int64(cedr_time), (n,))
-        return Spoken(inserts, fresh, said, ends, kept, kept, kept, starts)
