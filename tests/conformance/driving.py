@@ -1,0 +1,138 @@
+"""Drives the operators of a plan with messages: admission feeds them, nothing else of a level is there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from cedr.consistency.admission.admitted import Feed
+from cedr.consistency.admission.door import Arrivals
+from cedr.model.event import Event
+from cedr.model.schema import Catalog
+from cedr.model.stream import Message
+from cedr.model.time import BEGINNING, FOREVER, Time
+from cedr.plan.logical import Node
+from cedr.runtime.dataflow.dataflow import Dataflow
+from cedr.runtime.operators.contract import Frontier, Line
+from cedr.runtime.store.materialise import events_of
+from cedr.runtime.store.relation import Relation
+from cedr.runtime.store.table import Delta, Rows
+from cedr.runtime.store.table import Table as StoredTable
+
+Table = Counter[tuple[object, ...]]
+"""Rows by what they look like."""
+
+
+class Admission:
+    """What arrives, as changes of the tables of the event types."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.arrivals = Arrivals(catalog, ())
+        self.feed = Feed(self.arrivals)
+
+    def take(self, batch: Sequence[Message], time: Time) -> dict[str, Delta]:
+        """The rows that leave and enter."""
+        self.arrivals.receive(batch, cedr_time=time)
+        return self.feed.admit(FOREVER)
+
+    @property
+    def certain(self) -> Frontier:
+        """What the providers guarantee."""
+        return Frontier(self.arrivals.guarantee, self.arrivals.guarantee)
+
+    def known(self) -> dict[str, Rows]:
+        """The rows that stand, by event type."""
+        return self.feed.live()
+
+    def tables(self) -> dict[str, list[Event]]:
+        """The rows that stand, as the oracle takes them."""
+        sources = self.arrivals.ledger.sources
+        return {
+            stream: [_event(stream, sources[stream].table, row) for row in rows.tolist()]
+            for stream, rows in self.known().items()
+        }
+
+
+def _event(stream: str, table: StoredTable, row: int) -> Event:
+    (event,) = events_of(Relation(table, stream), np.array([row]))
+    return event
+
+
+class Driven:
+    """The operators of a plan, and the rows that their deltas add up to."""
+
+    def __init__(self, plan: Node, admission: Admission, memory: Time = BEGINNING) -> None:
+        self.plan, self.admission, self.memory = plan, admission, memory
+        self.dataflow = Dataflow(plan, admission.arrivals.table)
+        self.rows: set[int] = set()
+        self.withheld: Mapping[str, Time] = {}
+
+    def step(self, changes: Mapping[str, Delta]) -> Delta:
+        """Take in changes; those of rows that were not demanded are withheld."""
+        changes = {stream: self._demanded(stream, delta) for stream, delta in changes.items()}
+        delta = self.dataflow.update(changes, self.admission.certain, self.memory)
+        assert self.rows.issuperset(delta.removed.tolist()), "a row is removed that is not there"
+        self.rows.difference_update(delta.removed.tolist())
+        assert self.rows.isdisjoint(delta.added.tolist()), "a row is added that is there"
+        self.rows.update(delta.added.tolist())
+        return delta
+
+    def _demanded(self, stream: str, delta: Delta) -> Delta:
+        line = self.withheld.get(stream, BEGINNING)
+        vs = self.admission.arrivals.table(stream).vs.view
+        return Delta(*(rows[vs[rows] > line] for rows in delta))
+
+    @property
+    def frontier(self) -> Frontier:
+        """What is certain about the output."""
+        return self.dataflow.root.frontier
+
+    def release(self, line: Line) -> None:
+        """Nobody needs the rows of the output up to a line; what is not demanded is withheld from now on."""
+        self.withheld = self.dataflow.release(line, self.memory)
+
+    def restarted(self, line: Line) -> Driven:
+        """A new dataflow that begins with the snapshots and the rows that were demanded."""
+        fresh = Driven(self.plan, self.admission, self.memory)
+        fresh.dataflow.resume([vertex.frontier.guarantee for vertex in self.dataflow.vertices], self._snapshots())
+        fresh.dataflow.settle(self.admission.certain, self.memory)
+        fresh.withheld = fresh.dataflow.release(line, self.memory, loads=True)
+        known = {stream: Delta(added=rows) for stream, rows in self.admission.known().items()}
+        demanded = {stream: fresh._demanded(stream, delta).added for stream, delta in known.items()}
+        fresh.rows = set(fresh.dataflow.load(demanded).tolist())
+        return fresh
+
+    def _snapshots(self) -> list[list[list[object]]]:
+        return self.dataflow.snapshots()
+
+    # -- rows ---------------------------------------------------------------------------------------------------------
+
+    def events(self) -> list[Event]:
+        """The rows, as events."""
+        return events_of(self.dataflow.relation, np.array(sorted(self.rows), dtype=np.int64))
+
+    def table(self, after: Line = Line(BEGINNING)) -> Table:  # noqa: B008 - a tuple
+        """The rows after a line, by what they look like."""
+        return Counter(look(row) for row in self.events() if row.valid_start > after.vs and row.valid_end >= after.ve)
+
+    def table_to(self, time: Time) -> Table:
+        """The table *to* an occurrence time: what was stated by then, later ends not known.  Reading: R36."""
+        rows = (row for row in self.events() if row.occurrence_start <= time)
+        return Counter(look(replace(row, **_ends(row, time))) for row in rows)
+
+
+def _ends(row: Event, time: Time) -> dict[str, Time]:
+    """Later ends are not known; neither is a Ve that may still be shortened to one after that time."""
+    return {
+        "occurrence_end": row.occurrence_end if row.occurrence_end <= time else FOREVER,
+        "valid_end": row.valid_end if row.valid_end <= time else FOREVER,
+    }
+
+
+def look(row: Event) -> tuple[object, ...]:
+    """What a row looks like: its ID, header and payload."""
+    times = (row.valid_start, row.valid_end, row.occurrence_start, row.occurrence_end, row.root_time)
+    return (row.id, *times, tuple(row.payload.items()))

@@ -1,0 +1,49 @@
+"""Every operator through every clause of the contract.  Paper: Sections 5 and 6.  Readings: R33 to R37."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cedr.model.time import FOREVER
+from cedr.plan import logical
+from cedr.plan.logical import Node
+from cedr.testing import strategies as some
+from tests.conformance.clauses import CLAUSES, Story
+from tests.conformance.operators import PATTERNS, PLAIN, REVISABLE, classes, plan_of
+
+LENGTHS = st.sampled_from((0, 1, 2, 5, FOREVER))
+
+
+@st.composite
+def stories(draw: st.DrawFn, *, revisable: bool) -> Story:
+    """Histories in any order and batches, with retractions and true guarantees; lines and memories of readers."""
+    catalog = REVISABLE if revisable else PLAIN
+    histories = some.revised_histories if revisable else some.histories
+    history = draw(histories(catalog, min_size=3, max_size=7, max_time=6))
+    batches = draw(some.arrivals(history, revised=True, final=draw(st.booleans())))
+    lines = draw(st.lists(LENGTHS, min_size=1, max_size=3))
+    memories = (draw(LENGTHS), draw(LENGTHS))
+    return Story(catalog, batches, lines, memories, draw(st.integers(1, max(1, len(batches)))))
+
+
+@pytest.mark.parametrize("clause", CLAUSES)
+@pytest.mark.parametrize("name", PATTERNS)
+@given(data=st.data())
+def test_contract(name: str, clause: str, data: st.DataObject) -> None:
+    """Each clause, for events that stand as they are and for events that are revised."""
+    revisable = data.draw(st.booleans()) and clause != "6 cost"
+    CLAUSES[clause](plan_of(name, revisable=revisable), data.draw(stories(revisable=revisable)))
+
+
+def test_every_operator_is_listed() -> None:
+    """A node class that runs live and is in no listed plan is not tested here."""
+    missing = _live() - classes()
+    assert not missing, f"list a plan with {', '.join(sorted(node.__name__ for node in missing))}"
+
+
+def _live() -> set[type[Node]]:
+    patterns = {node for node in vars(logical).values() if isinstance(node, type) and issubclass(node, logical.Pattern)}
+    rows = {logical.Source, logical.Rename, logical.Select, logical.Slice, logical.SetValid, logical.Project}
+    return (patterns | rows | {logical.Query}) - {logical.Pattern, logical.SlidingCount}
