@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cedr.connect.messages import take_messages
-from cedr.errors import HostError, LanguageError, StreamError
+from cedr.diagnostics.exceptions import HostError, LanguageError, StreamError
 from cedr.hosts import HOSTS, Answer, Job, Result, evaluate
 from cedr.hosts.catalog import read_catalog
 from cedr.hosts.host import Stream

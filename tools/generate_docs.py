@@ -14,7 +14,7 @@ from pathlib import Path
 
 import citations
 from cedr.expression.reference import reference_page as expressions_page
-from cedr.language.codes import reference_page as errors_page
+from cedr.language.error_page import reference_page as errors_page
 from citations import DEFINITION, FIGURE, READING, ROOT, Item
 from drawings import DRAWINGS
 from spectrum import spectrum_page, spectrum_picture

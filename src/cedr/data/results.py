@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 from cedr.connect.rows import contributor_ids
 from cedr.consistency.emission.columns import payload_column
 from cedr.data.values import ARROW
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.model.event import Event, Payload, Value, freeze
 from cedr.model.schema import DataType, EventType
 from cedr.model.time import FOREVER

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from cedr.consistency.measures import Measures
-from cedr.errors import Diagnostic, HostError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
 from cedr.model.event import Event
 from cedr.model.intake import DeadLetter
 from cedr.model.level import MIDDLE, ConsistencyLevel

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import cast
 
 from cedr.consistency.measures import Measures
-from cedr.errors import Diagnostic
+from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.hosts.engines import (
     Factory,
     fitting_engine,

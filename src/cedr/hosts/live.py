@@ -19,7 +19,8 @@ from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
 from cedr.connect.messages import MessageFile
 from cedr.consistency.measures import Measures
 from cedr.data.rejected import SHARE
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.hosts.declared_data import given_data
 from cedr.hosts.engines import Engine, engine_named, fitting_engine
 from cedr.hosts.feed import file_lines

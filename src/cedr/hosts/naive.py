@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Never
 
 from cedr.consistency.measures import Measures
-from cedr.errors import Diagnostic, HostError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
 from cedr.hosts.holding import Holding
 from cedr.model.event import Event
 from cedr.model.intake import DeadLetter

@@ -13,7 +13,7 @@ from cedr.consistency.measures import Measures
 from cedr.data.change_log import ChangeLog
 from cedr.data.exports import SHOWN, Exports
 from cedr.data.results import TABLE, Shape, events, exported, raw_rows
-from cedr.errors import Diagnostic
+from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.model.event import Event
 from cedr.model.level import ConsistencyLevel
 from cedr.model.stream import Message

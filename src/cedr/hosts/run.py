@@ -15,7 +15,7 @@ from cedr.connect.places import Position
 from cedr.data.change_log import ChangeLog
 from cedr.data.rejected import SHARE
 from cedr.data.results import Shape
-from cedr.errors import Diagnostic
+from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.hosts.catalog import declared_types, merged
 from cedr.hosts.declared_data import given_data
 from cedr.hosts.host import Job, Stream, host_named, sensible_batch

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cedr.connect.dead_letters import drawn
 from cedr.connect.outgoing import message_as_line
 from cedr.connect.places import Position
-from cedr.errors import Diagnostic, HostError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
 from cedr.hosts.catalog import declared_types, merged
 from cedr.hosts.engines import Engine
 from cedr.hosts.feed import NAME, Feed

@@ -18,7 +18,8 @@ from cedr.data.arriving import Arriving
 from cedr.data.change_log import ChangeLog, Step
 from cedr.data.rejected import Rejected, Rejects
 from cedr.data.results import standing
-from cedr.errors import Diagnostic, HostError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
 from cedr.hosts.engines import ENGINES, fitting_engine, in_order
 from cedr.hosts.host import Answer, Job, host_named, on_the_oracle, said_by, sensible_batch
 from cedr.hosts.noticing import on_stream

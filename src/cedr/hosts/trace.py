@@ -12,7 +12,7 @@ from typing import Any
 
 from cedr.connect.tables import Clock
 from cedr.consistency.measures import Measures
-from cedr.errors import Diagnostic
+from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.hosts.engines import Engine, engine_named, fitting_engine, in_order
 from cedr.hosts.holding import Holding
 from cedr.hosts.inputs import Messages

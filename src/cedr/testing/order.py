@@ -19,7 +19,7 @@ from typing import Any
 
 from cedr.connect.outgoing import message_as_data, message_as_line
 from cedr.connect.tables import Clock, Table, messages_table, rows_table
-from cedr.errors import Diagnostic
+from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.hosts.engines import Factory, engine_named, fitting_engine
 from cedr.hosts.inputs import Messages
 from cedr.hosts.queries import AnyQuery, choose

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from cedr.errors import StreamError
+from cedr.diagnostics.exceptions import StreamError
 from cedr.hosts.demo.arriving import QUIET, Arriving, Scale
 from cedr.model.intake import Intake
 from cedr.model.stream import Guarantee, Insert, Retract

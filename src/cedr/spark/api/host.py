@@ -14,7 +14,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as st
 
 from cedr.connect.outgoing import message_as_line
-from cedr.errors import Diagnostic, HostError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
 from cedr.hosts.engines import in_order
 from cedr.hosts.host import Answer, Job, Stream, said_by
 from cedr.model.dead_letter import DeadLetter

@@ -13,7 +13,8 @@ from typing import Any
 
 from pyspark.sql import functions as F
 
-from cedr.errors import Diagnostic, HostError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
 from cedr.expression.tree import Expression
 from cedr.model.schema import Catalog
 from cedr.model.time import format_duration

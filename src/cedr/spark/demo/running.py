@@ -15,7 +15,8 @@ from typing import Any, Final
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from cedr.errors import Diagnostic, HostError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
 from cedr.hosts.account import Told
 from cedr.hosts.demo.arriving import Arriving
 from cedr.hosts.demo.running import LEVELS, Batch, Costs, in_order

@@ -15,7 +15,8 @@ from pyspark.sql import types as st
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from cedr.consistency.pipeline import Pipeline
-from cedr.errors import Diagnostic, HostError, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError, StreamError
 from cedr.hosts.catalog import declared_types, merged
 from cedr.hosts.queries import Builder, catalog_of, choose, parse_level, query_file
 from cedr.hosts.units import durations_of
