@@ -20,7 +20,7 @@ NO_HIDDEN_IMPORTS = ("diagnostics", "model", "expression", "language", "plan", "
 
 
 def within(*names: str) -> list[Path]:
-    return [path for path in modules() if path.relative_to(SOURCE).parts[0] in names]
+    return [path for name in names for path in modules() if path.is_relative_to(SOURCE / name)]
 
 
 def imported(node: ast.AST) -> Iterator[str]:

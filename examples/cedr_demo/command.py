@@ -19,7 +19,7 @@ def show_demo(host: str, scale: dict[str, int], *, verbose: bool) -> int:
     if missing:
         say(f"note: {missing}; this is the same demo on the host local")
         host = "local"
-    from cedr.cli.demo_run import Demo
+    from cedr_demo.demo import Demo
 
     return Demo(scale, verbose=verbose).on_spark() if host == "spark" else Demo(scale, verbose=verbose).local()
 

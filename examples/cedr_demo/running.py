@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple, Protocol
 
 from cedr.consistency.measures import Measures
-from cedr.hosts.account import Told
-from cedr.hosts.demo.arriving import Arriving
 from cedr.hosts.engines import local_engine
 from cedr.model.event import Event, primitive_contributors
 from cedr.model.level import MIDDLE, STRONG, WEAK, ConsistencyLevel
 from cedr.model.stream import Change, Insert, Retract
 from cedr.plan.compile import CompiledQuery
+from cedr_demo.account import Told
+from cedr_demo.arriving import Arriving
 
 LEVELS: Final = (STRONG, MIDDLE, WEAK)
 

@@ -10,11 +10,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from cedr.connect.tables import Clock
-from cedr.hosts.account import Account, Told
-from cedr.hosts.agreement import Agreement, agreement
-from cedr.hosts.demo.arriving import Arriving, ArrivingFile
-from cedr.hosts.demo.lanes import Histories
-from cedr.hosts.demo.running import LEVELS, Batch, Costs
 from cedr.hosts.host import Job, oracle
 from cedr.hosts.queries import choose, query_file
 from cedr.hosts.reasons import Reasons
@@ -25,6 +20,11 @@ from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.stream import Guarantee, Insert, LineageKey
 from cedr.model.time import Time
 from cedr.plan.compile import CompiledQuery, compile_file
+from cedr_demo.account import Account, Told
+from cedr_demo.agreement import Agreement, agreement
+from cedr_demo.arriving import Arriving, ArrivingFile
+from cedr_demo.lanes import Histories
+from cedr_demo.running import LEVELS, Batch, Costs
 
 
 class Utterance(NamedTuple):
