@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from cedr.cli.reporting import say
-from cedr.hosts.engines import unknown_host
+from cedr.hosts.host import unknown_host
 
 
 def show_demo(host: str, scale: dict[str, int], *, verbose: bool) -> int:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from cedr.connect.tables import Clock
-from cedr.hosts.host import Job, oracle
+from cedr.hosts.host import Job
+from cedr.hosts.oracle import Oracle
 from cedr.hosts.queries import choose, query_file
 from cedr.hosts.reasons import Reasons
 from cedr.model.event import Event, primitive_contributors
@@ -79,7 +80,7 @@ class Watching:
         """What the oracle computes of everything that arrived."""
         job = Job(self.query, tuple(self.arriving.messages), MIDDLE, self.arriving.types)
         return HistoryTable.from_events(
-            replace(row, contributors=primitive_contributors(row)) for row in oracle(job).rows
+            replace(row, contributors=primitive_contributors(row)) for row in Oracle().evaluate(job).rows
         )
 
     def take(self, batch: Batch) -> Step:
