@@ -193,6 +193,7 @@ class Monitor:
             guarantees=self.guarantees,
             late=self._arrivals.late,
             frozen=self.voice.frozen,
+            unknown=self._arrivals.ignored,
             dead_letters=letters,
             duplicates=counts.duplicates,
             rows=rows,

@@ -112,6 +112,7 @@ class Naive:
             guarantees=kinds[Guarantee],
             late=self._door.late,
             frozen=0,  # it does not keep count
+            unknown=intake.counts.unknown,
             dead_letters=len(reference.dead_letters),
             duplicates=intake.counts.duplicates,
             rows={"messages": len(intake.accepted)},
