@@ -51,7 +51,7 @@ class Feed:
         }
 
     def take(self, given: object) -> Message | EventBatch | None:
-        """A message as the engines take it; None if it cannot be read."""
+        """A message as the hosts take it; None if it cannot be read."""
         self.count += 1
         try:
             if isinstance(given, Insert):
