@@ -25,7 +25,7 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 # Spark starts a handful of Pythons that import the same modules: they are compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-CODE := src tests tools $(wildcard benchmarks)
+CODE := src examples tests tools $(wildcard benchmarks)
 FAST := not slow and not spark and not browser
 PYTEST := $(BIN)/python -m pytest
 # All kernels as machine code that looks at the bounds of its arrays; such code is kept by itself.
@@ -65,8 +65,8 @@ lint: $(READY) ## ruff: rules and format
 		$(BIN)/ruff format --check --quiet $(CODE) || { echo "lint: try 'make fmt'"; exit 1; }
 	@echo "lint: clean"
 
-types: $(READY) ## mypy, strict, on src
-	@$(BIN)/mypy --no-error-summary src
+types: $(READY) ## mypy, strict, on the package and the demo
+	@$(BIN)/mypy --no-error-summary
 	@echo "types: clean"
 
 layers: $(READY) ## imports only point backwards (import-linter)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cedr.connect.messages import take_messages
-from cedr.errors import HostError, LanguageError, StreamError
+from cedr.diagnostics.exceptions import HostError, LanguageError, StreamError
 from cedr.hosts import HOSTS, Answer, Job, Result, evaluate
 from cedr.hosts.catalog import read_catalog
 from cedr.hosts.host import Stream
@@ -168,14 +168,17 @@ def test_an_unknown_host_is_refused_with_those_that_exist() -> None:
     assert caught.value.diagnostics[0].detail == "hosts: oracle, local, spark"
 
 
-def test_a_host_is_a_function_in_one_table(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_is_an_entry_in_one_table(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Job] = []
 
-    def host(job: Job) -> Answer:
-        asked.append(job)
-        return Answer([primitive("Pair", "x", 3)], [], lambda track: Stream())  # noqa: ARG005
+    class Mine:
+        name = "mine"
 
-    monkeypatch.setitem(HOSTS, "mine", host)
+        def evaluate(self, job: Job) -> Answer:
+            asked.append(job)
+            return Answer([primitive("Pair", "x", 3)], [], lambda track: Stream())  # noqa: ARG005
+
+    monkeypatch.setitem(HOSTS, "mine", Mine())
     result = evaluate(PAIR, MESSAGES, host="mine")
     assert [row.id for row in result.rows] == ["x"]
     assert len(asked[0].messages) == len(MESSAGES)

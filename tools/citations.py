@@ -115,8 +115,8 @@ def cited_by_test(path: Path) -> set[Item]:
 
 
 def sources(root: Path = ROOT) -> list[Path]:
-    """The modules of the package."""
-    return sorted((root / "src").rglob("*.py"))
+    """The modules of the package and of the demo."""
+    return [*sorted((root / "src").rglob("*.py")), *sorted((root / "examples" / "cedr_demo").rglob("*.py"))]
 
 
 def evidence(root: Path = ROOT) -> list[Path]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import citations
 from cedr.expression.reference import reference_page as expressions_page
-from cedr.language.codes import reference_page as errors_page
+from cedr.language.error_page import reference_page as errors_page
 from citations import DEFINITION, FIGURE, READING, ROOT, Item
 from drawings import DRAWINGS
 from spectrum import spectrum_page, spectrum_picture
@@ -122,8 +122,8 @@ def _table(kind: str, by_source: citations.Index, by_test: citations.Index) -> I
     yield from ("", f"## {HEADINGS[kind]}", "", "| | what | modules | tests |", "| --- | --- | --- | --- |")
     for number, title in enumerate(TITLES[kind], start=1):
         item = Item(kind, number)
-        modules = _links(by_source.get(item, []), below=ROOT / "src/cedr")
-        tests = _links(by_test.get(item, []), below=ROOT / "tests")
+        modules = _links(by_source.get(item, []), ROOT / "src/cedr", ROOT / "examples")
+        tests = _links(by_test.get(item, []), ROOT / "tests")
         yield f"| {_name(item, title)} | {title} | {modules} | {tests} |"
 
 
@@ -135,8 +135,10 @@ def _name(item: Item, title: str) -> str:
     return f"[{item}](readings.md#{anchor})"
 
 
-def _links(paths: list[Path], below: Path) -> str:
-    return ", ".join(f"[{path.relative_to(below)}](../{path.relative_to(ROOT)})" for path in paths)
+def _links(paths: list[Path], *folders: Path) -> str:
+    """Links to files, each named from the folder that it lies in."""
+    named = ((path, next(folder for folder in folders if path.is_relative_to(folder))) for path in paths)
+    return ", ".join(f"[{path.relative_to(folder)}](../{path.relative_to(ROOT)})" for path, folder in named)
 
 
 READINGS = ROOT / "docs" / "readings.md"
@@ -152,7 +154,7 @@ def readings_page() -> str:
         if line.startswith("#"):
             current = wanted.pop(line, None)
         elif current is not None and line.startswith(PINNED):
-            tests = _links(by_test.get(current, []), below=ROOT / "tests")
+            tests = _links(by_test.get(current, []), ROOT / "tests")
             lines.append(f"{PINNED} {tests or 'no test yet'}.")
             current = None
             continue

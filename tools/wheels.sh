@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds a wheel and tries it: in a fresh environment for each Python that is named, without and with the extra, the
-# first query of the README must give its row.  Usage: tools/wheels.sh PYTHON...
+# first query of the README must give its row, and the demo must run.  Usage: tools/wheels.sh PYTHON...
 set -euo pipefail
 
 VENV="${VENV:-.venv}"
@@ -20,6 +20,7 @@ for python in "$@"; do
         "$VENV/bin/uv" venv --quiet --python "$python" "$made"
         "$VENV/bin/uv" pip install --quiet --python "$made/bin/python" "cedr$extra @ file://$WHEEL"
         (cd "$FOLDER" && "$made/bin/cedr" eval fraud.cedr --events tx.csv --type TX --time ts --id tx_id) | grep -q A17
-        echo "wheels: cedr$extra on $("$python" --version): the quickstart runs"
+        (cd "$FOLDER" && "$made/bin/cedr" demo --host local) 2>/dev/null | grep -q "They agree at the sync point"
+        echo "wheels: cedr$extra on $("$python" --version): the quickstart and the demo run"
     done
 done

@@ -47,14 +47,14 @@ if TYPE_CHECKING:
     from cedr.consistency.measures import Measures as Measures
     from cedr.data.change_log import ChangeLog as ChangeLog
     from cedr.data.opening import LocalEvents as LocalEvents
+    from cedr.diagnostics.diagnostic import Diagnostic as Diagnostic
+    from cedr.diagnostics.exceptions import CedrError as CedrError
+    from cedr.diagnostics.exceptions import HostError as HostError
+    from cedr.diagnostics.exceptions import InternalError as InternalError
+    from cedr.diagnostics.exceptions import LanguageError as LanguageError
+    from cedr.diagnostics.exceptions import PlanError as PlanError
+    from cedr.diagnostics.exceptions import StreamError as StreamError
     from cedr.drawing.picture import Drawing as Drawing
-    from cedr.errors import CedrError as CedrError
-    from cedr.errors import Diagnostic as Diagnostic
-    from cedr.errors import HostError as HostError
-    from cedr.errors import InternalError as InternalError
-    from cedr.errors import LanguageError as LanguageError
-    from cedr.errors import PlanError as PlanError
-    from cedr.errors import StreamError as StreamError
     from cedr.hosts.catalog import read_catalog as read_catalog
     from cedr.hosts.events import events as events
     from cedr.hosts.live import AsyncLive as AsyncLive
@@ -132,9 +132,9 @@ _MODULES = {
     "cedr.data.change_log": ("ChangeLog",),
     "cedr.data.opening": ("LocalEvents",),
     "cedr.drawing.picture": ("Drawing",),
-    "cedr.errors": (
+    "cedr.diagnostics.diagnostic": ("Diagnostic",),
+    "cedr.diagnostics.exceptions": (
         "CedrError",
-        "Diagnostic",
         "HostError",
         "InternalError",
         "LanguageError",

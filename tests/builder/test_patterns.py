@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 import cedr
-from cedr.errors import LanguageError
+from cedr.diagnostics.exceptions import LanguageError
 from cedr.language.parse import parse
 from cedr.language.syntax import File
 from cedr.model.level import STRONG

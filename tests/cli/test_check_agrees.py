@@ -8,9 +8,9 @@ import pytest
 
 import cedr
 from cedr.cli.checking import compiled
-from cedr.errors import CedrError
+from cedr.diagnostics.codes import all_codes
+from cedr.diagnostics.exceptions import CedrError
 from cedr.hosts.catalog import declared_types, read_catalog
-from cedr.language.codes import all_codes
 from cedr.language.parse import parse
 from cedr.language.syntax import Query
 from cedr.model.schema import Catalog

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cedr.cli.main import app
-from cedr.hosts import engines
+from cedr.hosts.choice import HOSTS
 from tests.testing.test_order import ALERT, MESSAGES, Fragile, Impatient
 
 
@@ -26,7 +26,7 @@ def check_order(messages: str = "m.jsonl") -> Result:
 
 
 def test_a_broken_promise_is_shown_with_lines_that_show_it_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(engines.ENGINES, "oracle", Impatient)
+    monkeypatch.setattr(HOSTS["oracle"], "start", Impatient)
     done = check_order()
     assert done.exit_code == 1
     assert "a promise is broken" in done.stdout
@@ -40,7 +40,7 @@ def test_a_broken_promise_is_shown_with_lines_that_show_it_again(folder: Path, m
 
 def test_where_it_takes_a_batch_each_line_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """R40."""
-    monkeypatch.setitem(engines.ENGINES, "oracle", Fragile)
+    monkeypatch.setattr(HOSTS["oracle"], "start", Fragile)
     done = check_order()
     assert done.exit_code == 1
     assert "the engine failed: ValueError: three is too many" in done.stdout

@@ -79,7 +79,8 @@ def test_transcript(
     name: str, golden: Callable[[Path, str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for path in (ROOT / "examples").iterdir():
-        shutil.copy(path, tmp_path)
+        if path.is_file():
+            shutil.copy(path, tmp_path)
     (tmp_path / "wrong.cedr").write_text(WRONG_QUERY)
     (tmp_path / "wrong.jsonl").write_text(WRONG_MESSAGES)
     (tmp_path / "bare.cedr").write_text(

@@ -13,7 +13,7 @@ from cedr.connect.delivery import GUARANTEE, INSERT, RETRACTION, REVISION, Deliv
 from cedr.connect.generated import Rendering, types_of
 from cedr.connect.machines import Fleet, Story
 from cedr.connect.messages import MessageFile, take_messages
-from cedr.errors import StreamError
+from cedr.diagnostics.exceptions import StreamError
 from cedr.hosts.catalog import declared_types
 from cedr.language.parse import parse
 from cedr.model.intake import Intake

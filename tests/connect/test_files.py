@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cedr.connect.files import LARGEST_TEXT, read_text
-from cedr.errors import CedrError, LanguageError, StreamError
+from cedr.diagnostics.exceptions import CedrError, LanguageError, StreamError
 
 
 def refused(path: Path) -> CedrError:

@@ -21,7 +21,7 @@ from cedr.connect.generated import SCHEMA, Rendering
 from cedr.connect.machines import Fleet, Story
 from cedr.connect.messages import read_messages
 from cedr.connect.writing import FORMATS, Pace, format_of, write_file, write_folder, write_lines
-from cedr.errors import StreamError
+from cedr.diagnostics.exceptions import StreamError
 from cedr.model.stream import Guarantee, Insert, Message, Retract, default_key
 from cedr.model.time import FOREVER, HOUR, MINUTE
 

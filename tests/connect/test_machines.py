@@ -7,7 +7,7 @@ import pytest
 
 from cedr.connect.chance import Chance
 from cedr.connect.machines import CORRECTABLE, MOVED, RESTART, SHARES, SHUTDOWN, Fleet, Story
-from cedr.errors import StreamError
+from cedr.diagnostics.exceptions import StreamError
 from cedr.model.time import DAY, HOUR, MINUTE
 
 MANY = np.arange(200_000)

@@ -9,7 +9,7 @@ import pytest
 
 from cedr.connect.jsonlines import DEEPEST, LONGEST_LINE
 from cedr.connect.messages import INSERT_FIELDS, MessageFile, read_messages, take_messages
-from cedr.errors import StreamError
+from cedr.diagnostics.exceptions import StreamError
 from cedr.model.event import Payload, primitive
 from cedr.model.schema import Catalog, DataType, EventType
 from cedr.model.stream import Guarantee, Insert, Retract, insert

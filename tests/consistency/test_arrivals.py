@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cedr.consistency.admission.door import Arrivals
 from cedr.consistency.admission.saving import VERSION
 from cedr.consistency.batch import EventBatch
-from cedr.errors import StreamError
+from cedr.diagnostics.exceptions import StreamError
 from cedr.model.event import Payload, primitive
 from cedr.model.stream import Guarantee, Message, Retract, insert
 from tests.consistency.messages import CATALOG, HISTORIES, cut, detours, in_batches, intake_of, messages, same_decisions

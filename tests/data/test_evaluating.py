@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import cedr
 from cedr.consistency.batch import EventBatch
-from cedr.errors import CedrError, LanguageError, StreamError
+from cedr.diagnostics.exceptions import CedrError, LanguageError, StreamError
 from cedr.hosts.result import Result, untracked
 
 PAIR = """

@@ -13,7 +13,7 @@ import pytest
 from cedr.data.opening import origin_of
 from cedr.data.origins import Origin, Raw
 from cedr.data.words import words_of
-from cedr.errors import StreamError
+from cedr.diagnostics.exceptions import StreamError
 
 
 def origin(path: Any, **words: Any) -> Origin:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cedr.data.words import constant, words_of
-from cedr.errors import StreamError
+from cedr.diagnostics.exceptions import StreamError
 
 
 @pytest.mark.parametrize(

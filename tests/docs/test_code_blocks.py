@@ -21,7 +21,7 @@ from unittest.mock import patch
 import pytest
 
 import cedr
-from cedr.errors import CedrError, LanguageError
+from cedr.diagnostics.exceptions import CedrError, LanguageError
 from cedr.expression.aggregate import AGGREGATES
 from tests.docs import console
 from tests.docs.pages import ROOT, Block, blocks, pages

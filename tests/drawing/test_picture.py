@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import cedr
+from cedr.diagnostics.exceptions import StreamError
 from cedr.drawing.picture import Drawing, draw
-from cedr.errors import StreamError
 from cedr.model.event import Event, Payload, primitive
 from cedr.model.stream import Guarantee, Retract, insert
 from cedr.model.time import FOREVER

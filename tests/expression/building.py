@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cedr.errors import Diagnostic
+from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.expression.evaluate import evaluate
 from cedr.expression.signature import literal
 from cedr.expression.tree import Attribute, Binary, Call, Cast, Expression, Header, HeaderField, Literal, Unary

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from cedr.errors import Source, Span
+from cedr.diagnostics.span import Source, Span
 from cedr.expression.tree import (
     TRUE,
     Aggregate,

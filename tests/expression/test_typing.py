@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from cedr.errors import Diagnostic, Source, Span
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.span import Source, Span
 from cedr.expression import aggregate as aggregate_module
 from cedr.expression.aggregate import AGGREGATES, register_aggregate
 from cedr.expression.lattice import (

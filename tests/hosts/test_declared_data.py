@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import cedr
-from cedr.errors import StreamError
+from cedr.diagnostics.exceptions import StreamError
 
 PAIR = "EVENT Pair WHEN SEQUENCE(TX AS a, TX AS b, 1 minute) WHERE {a.card = b.card} OUTPUT a.card AS card, b.n AS n"
 ROWS = [

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cedr.errors import HostError
+from cedr.diagnostics.exceptions import HostError
 from cedr.hosts import Result, evaluate
 from cedr.language.syntax import File
 from cedr.model.level import STRONG, ConsistencyLevel

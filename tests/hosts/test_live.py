@@ -176,6 +176,28 @@ def test_what_cannot_be_used_is_a_dead_letter_with_its_number(host: str) -> None
 
 
 @HOSTS
+def test_a_retraction_whose_row_can_no_longer_come_is_counted_as_unknown(host: str) -> None:
+    """R37: a row with Os = 7, the guarantee, cannot come any more; one with Os = 8 can, and lacks so far (R41)."""
+    retractions = [{"retract": {"k": "A/a9@7", "ve": 20}}, {"retract": {"k": "A/a9@8", "ve": 20}}]
+    live = cedr.run(PAIR, [*MESSAGES[:2], {"guarantee": 7}, *retractions], host=host)
+    list(live)
+    assert [measures.unknown for measures in live.measures()] == [1]
+    found = [(letter.code, letter.span.line if letter.span else 0) for letter in live.dead_letters]
+    assert found == [("retraction-without-insert", 5)]
+
+
+def test_a_retraction_of_a_forgotten_row_is_counted_as_unknown() -> None:
+    """R37: after the guarantee no pair can begin with the row, so it is gone."""
+    live = cedr.run(PAIR, [MESSAGES[0], {"guarantee": 100}], host="local")
+    list(live)
+    forgotten = cedr.run(PAIR, [{"retract": {"k": "A/a1@1", "ve": 200}}], host="local")
+    forgotten.restore({name: kept for name, kept in live.state().items() if kept is not None})
+    list(forgotten)
+    assert [measures.unknown for measures in (*live.measures(), *forgotten.measures())] == [0, 1]
+    assert not forgotten.dead_letters
+
+
+@HOSTS
 def test_objects_are_held_to_their_declared_types(host: str) -> None:
     typed = "TYPE A (key INTEGER, price FLOAT); EVENT Q WHEN ANY(A AS a)"
     good = cedr.insert(cedr.primitive("A", "a1", 1, payload={"key": 1, "price": 2}))  # an integer serves as a float

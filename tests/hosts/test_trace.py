@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cedr.errors import HostError
+from cedr.diagnostics.exceptions import HostError
 from cedr.hosts.trace import Trace, trace
 from cedr.model.level import MIDDLE, STRONG
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from cedr.errors import LanguageError
+from cedr.diagnostics.exceptions import LanguageError
 from cedr.expression.tree import Aggregate, Attribute, Binary, Expression, Header, HeaderField, Literal, Name, walk
 from cedr.language import syntax
 from cedr.language.check import CheckedFile, CheckedQuery, check, check_text
-from cedr.language.codes import diagnostics
+from cedr.language.error_page import diagnostics
 from cedr.language.parse import parse
 from cedr.language.patterns import places
 from cedr.model.schema import Catalog, DataType, EventType

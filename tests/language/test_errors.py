@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from cedr.language.codes import Code, all_codes, diagnostics, message, reference_page
+from cedr.diagnostics import codes_of_text
+from cedr.diagnostics.code import Code
+from cedr.diagnostics.codes import all_codes
+from cedr.language import parse
+from cedr.language.error_page import diagnostics, message, reference_page
 
 HERE = Path(__file__).parent / "errors"
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "errors.md"
@@ -37,6 +41,10 @@ def test_a_message_is_in_our_style(code: Code) -> None:
         )
         assert diagnostic.span is not None
         assert set(diagnostic.as_data()) == {"code", "severity", "message", "detail", "hint", "file", "line", "column"}
+
+
+def test_the_examples_lie_just_beyond_the_limits_of_the_parser() -> None:
+    assert (codes_of_text.LONGEST, codes_of_text.DEEPEST_BRACKETS) == (parse.LONGEST, parse.DEEPEST_BRACKETS)
 
 
 def test_codes_are_listed_once() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cedr.language import foreign
-from cedr.language.codes import diagnostics
+from cedr.language.error_page import diagnostics
 from cedr.language.parse import parse
 
 HERE = Path(__file__).parent / "foreign"

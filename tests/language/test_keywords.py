@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cedr.errors import LanguageError
+from cedr.diagnostics.exceptions import LanguageError
 from cedr.language.check import check_text
 from cedr.language.lexer import keywords
 from cedr.language.parse import parse

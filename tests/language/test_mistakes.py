@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cedr.errors import Diagnostic, LanguageError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import LanguageError
 from cedr.language.check import check_text
 from cedr.language.parse import parse
 

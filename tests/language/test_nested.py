@@ -10,7 +10,7 @@ import cedr
 from cedr.builder.columns import col, expression_of
 from cedr.expression.tree import Attribute, Expression, Field, Item, Literal, Name
 from cedr.language.check import check_text
-from cedr.language.codes import diagnostics
+from cedr.language.error_page import diagnostics
 from cedr.language.parse import parse
 from cedr.language.render import render
 from cedr.model.schema import DataType, Shape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cedr.errors import LanguageError
+from cedr.diagnostics.exceptions import LanguageError
 from cedr.hosts.catalog import declared_types
 from cedr.language.check import check, check_text
 from cedr.language.options import OPTIONS

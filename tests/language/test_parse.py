@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cedr.errors import LanguageError
+from cedr.diagnostics.exceptions import LanguageError
 from cedr.expression.tree import Aggregate, Between, Binary, Call, Case, Cast, Expression, Literal, Name, Unary, walk
 from cedr.language import syntax
 from cedr.language.lexer import keywords

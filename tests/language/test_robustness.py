@@ -9,9 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cedr.errors import Diagnostic, LanguageError
+from cedr.diagnostics.codes import all_codes
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import LanguageError
 from cedr.language.check import check, check_text
-from cedr.language.codes import all_codes
 from cedr.language.parse import LONGEST, MOST_TOKENS, parse
 from cedr.model.schema import Catalog
 from tests.language.queries import ALL

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import cedr
-from cedr.errors import Diagnostic
+from cedr.diagnostics.diagnostic import Diagnostic
 
 HERE = Path(__file__).parent / "cases"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cedr.errors import InternalError
+from cedr.diagnostics.exceptions import InternalError
 from cedr.expression.tree import TRUE, Binary
 from cedr.model.event import primitive
 from cedr.model.schema import Catalog

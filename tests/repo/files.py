@@ -8,6 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "cedr"
+DEMO = ROOT / "examples" / "cedr_demo"
 _MADE = frozenset({".git", ".venv", ".build", "dist", "htmlcov"})
 
 
@@ -39,8 +40,8 @@ def project_texts() -> list[tuple[Path, str]]:
 
 
 def modules() -> list[Path]:
-    """The modules of the package."""
-    return sorted(SOURCE.rglob("*.py"))
+    """The modules of the package and of the demo."""
+    return [*sorted(SOURCE.rglob("*.py")), *sorted(DEMO.rglob("*.py"))]
 
 
 def markdown_pages() -> list[Path]:

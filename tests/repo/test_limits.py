@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.repo.files import SOURCE, modules
+from tests.repo.files import ROOT, modules
 
 FILE_LINES = 400
 FUNCTION_LINES = 60  # without the docstring: explaining a definition is not a fault
 DRAWERS = frozenset({"common", "helpers", "misc", "util", "utils"})
 
-TEXTS = {str(path.relative_to(SOURCE)): path.read_text("utf-8") for path in modules()}
+TEXTS = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in modules()}
 TREES = {name: ast.parse(text) for name, text in TEXTS.items()}
 
 

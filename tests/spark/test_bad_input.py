@@ -134,6 +134,7 @@ def test_a_failure_in_a_worker_says_which_query_first() -> None:
         fail()
     assert 'query "Alert" failed in bucket 2 of 2' in str(caught.value)
     assert "RuntimeError: out of luck" in str(caught.value)
-    shown = failure(RuntimeError(f"Job aborted\ncedr.errors.{type(caught.value).__name__}: {caught.value}\n\tat org"))
+    name = f"{type(caught.value).__module__}.{type(caught.value).__name__}"
+    shown = failure(RuntimeError(f"Job aborted\n{name}: {caught.value}\n\tat org"))
     assert shown is not None
     assert shown.diagnostics[0].code == "worker-failed"

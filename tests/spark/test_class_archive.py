@@ -16,7 +16,7 @@ TWICE = """
 import sys
 from pathlib import Path
 from cedr.spark.session import class_archive
-from cedr.spark.demo import session
+from cedr_demo import spark_session as session
 
 folder, log, number = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 class_archive.kept_places = lambda: iter([folder / "kept with a space"])

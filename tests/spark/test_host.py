@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from cedr.errors import HostError
+from cedr.diagnostics.exceptions import HostError
 from cedr.hosts import Result, evaluate
 from cedr.language.syntax import File
 from cedr.model.level import ConsistencyLevel

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cedr.errors import HostError
+from cedr.diagnostics.exceptions import HostError
 from cedr.spark.session import java
 from cedr.spark.session.java import NOT_THERE, ensure_java, find_java, version_of
 

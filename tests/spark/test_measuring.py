@@ -7,6 +7,12 @@ from types import SimpleNamespace
 from pyspark.sql import Row
 
 import cedr
+from cedr.consistency.pipeline import Pipeline
+from cedr.model.level import MIDDLE
+from cedr.model.schema import Catalog
+from cedr.model.stream import Guarantee, Retract
+from cedr.plan.compile import compile_text
+from cedr.spark.output.measuring import MEASURES, measured
 
 CLASSIC = Row(received=5, level="MIDDLE")
 CONNECT = Row("values", "schema")(
@@ -25,3 +31,13 @@ def test_the_newest_measures_whatever_their_form() -> None:
         running = SimpleNamespace(recentProgress=progress)
         assert cedr.status(running) == {"query": "Q", "batch": 1, "received": 5, "level": "MIDDLE"}
     assert cedr.status(SimpleNamespace(recentProgress=[])) == {}
+
+
+def test_a_bucket_measures_retractions_of_unknown_rows() -> None:
+    """R37."""
+    plan = compile_text("EVENT Q WHEN ANY(A AS a)", Catalog(open=True)).queries["Q"].plan
+    pipeline = Pipeline(plan, MIDDLE, Catalog(open=True))
+    (changes,) = pipeline.step([Guarantee(5), Retract("A/a@5", valid_end=9)], 1)
+    row = measured(0, pipeline.measures()[0], changes, 5, 0)
+    assert row["unknown"] == 1
+    assert set(row) == set(MEASURES)

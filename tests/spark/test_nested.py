@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as st
 
 import cedr
-from cedr.errors import StreamError
+from cedr.diagnostics.exceptions import StreamError
 from cedr.model.time import parse_timestamp
 from cedr.spark.plan.planning import Options, plan
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cedr.errors import HostError
+from cedr.diagnostics.exceptions import HostError
 from cedr.spark.layout.read_faults import Misread
 from cedr.spark.output.rows import Columns, Told, dead_letters
 from cedr.spark.step import shared_memory as passing

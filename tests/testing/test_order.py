@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from cedr.connect.messages import take_messages
 from cedr.hosts.catalog import declared_types
-from cedr.hosts.engines import Factory, oracle_engine
+from cedr.hosts.host import Start
 from cedr.hosts.naive import Naive, NaiveChanges
+from cedr.hosts.oracle import Oracle
 from cedr.language.parse import parse
 from cedr.language.syntax import File
 from cedr.model.intake import Intake
@@ -120,7 +121,7 @@ class Hasty(Naive):
         (Hasty, "STRONG", 4),
     ],
 )
-def test_an_engine_that_is_wrong_is_found_and_made_small(engine: Factory, promise: str, most: int) -> None:
+def test_an_engine_that_is_wrong_is_found_and_made_small(engine: Start, promise: str, most: int) -> None:
     """R35."""
     messages = [*MESSAGES[:4], row("B", "b1x", 5, k="L"), {"retract": {"k": "L"}}, *MESSAGES[4:]]
     report = check_order(ALERT, messages, runs=100, engine=engine)
@@ -133,7 +134,7 @@ def test_an_engine_that_is_wrong_is_found_and_made_small(engine: Factory, promis
 
 
 @pytest.mark.parametrize("engine", [Deaf, Impatient, Fragile])
-def test_the_lines_show_it_again(engine: Factory) -> None:
+def test_the_lines_show_it_again(engine: Start) -> None:
     """What is printed is enough to see the failure once more."""
     messages = [*MESSAGES[:4], row("B", "b1x", 5, k="L"), {"retract": {"k": "L"}}, *MESSAGES[4:]]
     found = check_order(ALERT, messages, runs=100, engine=engine).counterexample
@@ -183,7 +184,7 @@ def test_no_false_alarm(file: File, story: Story, seed: int) -> None:
     """R35: the naive engine keeps its promises in every delivery of whatever arrives."""
     plan = plan_of(file, REVISABLE)
     found = story_of([message for batch in story[1] for message in batch], REVISABLE, 20)
-    setting = Setting(plan, REVISABLE, found.providers, oracle_engine)
+    setting = Setting(plan, REVISABLE, found.providers, Oracle().start)
     truths = Truths(plan)
     for number in (0, 1, 2, 3, 4 + seed):
         levels = levels_for(plan, found, Random(number))

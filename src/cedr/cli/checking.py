@@ -9,7 +9,9 @@ from pathlib import Path
 import typer
 
 from cedr.cli.reporting import exit_status, report
-from cedr.errors import CedrError, Diagnostic, Span
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import CedrError
+from cedr.diagnostics.span import Span
 from cedr.hosts.catalog import read_catalog
 from cedr.hosts.queries import query_file, types_for
 from cedr.model.level import MIDDLE

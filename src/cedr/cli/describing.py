@@ -14,7 +14,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 
 
 @dataclass(frozen=True, slots=True)

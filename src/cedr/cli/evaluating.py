@@ -19,7 +19,8 @@ from cedr.connect.files import CANNOT_READ
 from cedr.connect.rows import change_as_data, row_as_data
 from cedr.consistency.measures import Measures
 from cedr.data.change_log import ChangeLog
-from cedr.errors import Diagnostic, StreamError, unwritable
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError, unwritable
 from cedr.hosts.catalog import read_catalog
 from cedr.hosts.measured import measures_as_data, measures_table
 from cedr.hosts.result import Result

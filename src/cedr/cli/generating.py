@@ -14,7 +14,8 @@ from cedr.connect.generated import types_of
 from cedr.connect.machines import CORRECTABLE, Fleet, Story
 from cedr.connect.values import Misfit, time_of
 from cedr.connect.writing import Done, Pace, format_of, write_file, write_folder, write_lines
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.hosts.queries import parse_duration
 from cedr.model.time import Time
 

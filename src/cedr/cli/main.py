@@ -257,7 +257,7 @@ def demo(
 ) -> None:
     """Run the query of the paper on Spark, at three levels side by side; exit status 1 if they do not agree."""
     with reported():
-        from cedr.cli.demo import show_demo
+        from cedr_demo.command import show_demo
 
         scale = {"events": events, "machines": machines, "files": files, "seed": seed}
         raise typer.Exit(show_demo(host, scale, verbose=verbose))

@@ -14,7 +14,8 @@ from contextlib import contextmanager
 
 import typer
 
-from cedr.errors import CedrError, Diagnostic, InternalError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import CedrError, InternalError
 
 WRONG, USAGE, DEFECT = 1, 2, 3
 _USAGE_CODES = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from cedr.connect.places import Path, Position
-from cedr.errors import Diagnostic
+from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.model.intake import DeadLetter
 from cedr.model.stream import Insert, Retract
 

@@ -18,7 +18,8 @@ import numpy as np
 
 from cedr.connect.chance import Integers, Mask
 from cedr.connect.machines import MOVED, Fleet
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.model.time import FOREVER, HOUR, MINUTE, Time, format_duration
 
 INSERT, REVISION, RETRACTION, GUARANTEE = range(4)

@@ -9,7 +9,9 @@ from typing import BinaryIO
 
 from cedr.connect.jsonlines import LONGEST_LINE
 from cedr.connect.places import LineSource
-from cedr.errors import Diagnostic, LanguageError, Span, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import LanguageError, StreamError
+from cedr.diagnostics.span import Span
 
 LARGEST_TEXT = LONGEST_LINE
 CANNOT_READ = "cannot-read"

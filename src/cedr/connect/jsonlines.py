@@ -15,7 +15,8 @@ from math import isinf
 from typing import BinaryIO
 
 from cedr.connect.places import Path, Position, duplicate, token
-from cedr.errors import Diagnostic, Span
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.span import Span
 
 LONGEST_LINE = 16 * 1024 * 1024
 DEEPEST = 100

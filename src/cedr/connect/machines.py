@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cedr.connect.chance import Chance, Integers
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.model.time import DAY, FOREVER, MINUTE, SECOND, Time
 
 KINDS = ("INSTALL", "SHUTDOWN", "RESTART")

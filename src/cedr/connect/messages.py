@@ -24,7 +24,7 @@ from cedr.connect.infer import Inference, conform
 from cedr.connect.jsonlines import Fault, lines, parse
 from cedr.connect.places import Path, Position
 from cedr.connect.values import Misfit, OutOfRange, describe, payload_of, time_of
-from cedr.errors import Diagnostic
+from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.model.event import Event, Payload, primitive
 from cedr.model.schema import Catalog, EventType
 from cedr.model.stream import Guarantee, Insert, LineageKey, Message, Retract, default_key, insert

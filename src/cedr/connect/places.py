@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from cedr.errors import Source, Span
+from cedr.diagnostics.span import Source, Span
 
 Path = tuple[str | int, ...]
 """The way from the whole line to a value: ``("insert", "payload", "price")``."""

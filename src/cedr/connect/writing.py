@@ -21,7 +21,8 @@ import pyarrow.parquet as pa_parquet
 from cedr.connect.chance import Integers
 from cedr.connect.delivery import CHUNK, Delivery
 from cedr.connect.generated import Rendering
-from cedr.errors import Diagnostic, StreamError, unwritable
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError, unwritable
 
 SUFFIXES = {".jsonl": "jsonl", ".json": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "parquet"}
 FORMATS = ("jsonl", "csv", "parquet")

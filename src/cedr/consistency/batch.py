@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.model.dead_letter import Fault
 from cedr.model.event import Event, Payload
 from cedr.model.stream import Insert, default_key

@@ -222,6 +222,7 @@ class Emitter:
             guarantees=self.guarantees_left,
             late=self._arrivals.late,
             frozen=self.rows.frozen,
+            unknown=self._arrivals.ignored,
             dead_letters=len(self._arrivals.dead_letters()) + len(self.feed.too_late),
             duplicates=counts.duplicates,
             rows=rows,

@@ -28,6 +28,11 @@ class Measures:
     """
     frozen: int
     """Rows not said, or not taken back, because they lie before m."""
+    unknown: int
+    """Retractions of rows that are unknown or forgotten, and that no insert can bring any more.
+
+    They are no dead letters.  The oracle forgets nothing, so it may count fewer.  Reading: R37.
+    """
     dead_letters: int
     duplicates: int
     rows: Mapping[str, int]

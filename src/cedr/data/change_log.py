@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cedr.connect.tables import Table, changes_table, restated
+from cedr.consistency.emission.columns import STREAM, keys_of
 from cedr.data.exports import SHOWN, Exports
-from cedr.data.results import STREAM, Shape, events, exported, raw_rows
+from cedr.data.results import Shape, events, exported, raw_rows
 from cedr.model.event import Event
 from cedr.model.level import ConsistencyLevel
 from cedr.model.stream import Change, Guarantee, Insert, Retract
 from cedr.model.time import Time
-from cedr.runtime.ids.lineage import lineage_keys
 
 
 class Step(NamedTuple):
@@ -103,8 +103,7 @@ class ChangeLog(Exports, Sequence[Change]):
 def _tables(step: Step) -> Iterator[pa.Table]:
     rows = step.rows
     if rows.num_rows:
-        keys = lineage_keys(rows.column("id"), *(rows.column(name).to_numpy() for name in ("Os", "said")))
-        table = pa.Table.from_batches([rows]).append_column("K", keys)
+        table = pa.Table.from_batches([rows]).append_column("K", keys_of(rows))
         place = table.schema.get_field_index("change")
         yield table.set_column(place, "change", table.column("change").cast(pa.string()))
     if step.guarantee is not None:
@@ -121,17 +120,19 @@ def _objects(steps: Sequence[Step], shape: Shape) -> Iterator[Change]:
     emitted: dict[str, Event] = {}
     for step in steps:
         rows = pa.Table.from_batches([step.rows])
-        keys = lineage_keys(
-            step.rows.column("id"), *(step.rows.column(name).to_numpy() for name in ("Os", "said"))
-        ).to_pylist()
+        keys = keys_of(step.rows).to_pylist()
         kinds = pc.cast(rows.column("change"), pa.string()).to_pylist()
         for key, kind, event in zip(keys, kinds, events(rows, shape) if rows.num_rows else (), strict=True):
-            yield _change(key, kind, event, step.cedr_time, emitted)
+            yield change_of(key, kind, event, step.cedr_time, emitted)
         if step.guarantee is not None:
             yield Change(Guarantee(step.guarantee), step.cedr_time)
 
 
-def _change(key: str, kind: str, event: Event, time: Time, emitted: dict[str, Event]) -> Change:
+def change_of(key: str, kind: str, event: Event, time: Time, emitted: dict[str, Event]) -> Change:
+    """A row of a change stream as an object; ``emitted`` has the rows by K as they stand, and is kept up to date.
+
+    A row of a retraction has the ends that it leaves; a ``Retract`` names only those that it moves.  Reading: R3.
+    """
     if kind == "insert":
         emitted[key] = event
         return Change(Insert(event, key), time, event)

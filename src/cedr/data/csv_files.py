@@ -20,7 +20,8 @@ from cedr.data.origins import Raw, missing_columns, partitions, united
 from cedr.data.places import Places
 from cedr.data.rejected import Rejected
 from cedr.data.words import Words
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 
 _SEPARATORS: Final = (",", ";", "\t", "|")
 _BLOCK: Final = 1 << 24

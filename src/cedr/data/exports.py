@@ -9,7 +9,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from cedr.connect.tables import Table
-from cedr.errors import Diagnostic, HostError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
 
 if TYPE_CHECKING:
     import pyarrow as pa

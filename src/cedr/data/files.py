@@ -13,7 +13,8 @@ from typing import Any, Final
 import pyarrow as pa
 
 from cedr.connect.files import unreadable
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 
 SUFFIXES: Final = {
     ".csv": "csv",

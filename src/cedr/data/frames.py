@@ -10,7 +10,8 @@ import pyarrow as pa
 from cedr.data.origins import Raw
 from cedr.data.places import Places
 from cedr.data.values import fitted, inferred, is_text
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.model.schema import DataType
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from cedr.data.places import Places
 from cedr.data.rejected import Rejected
 from cedr.data.values import ENOUGH
-from cedr.errors import Diagnostic
+from cedr.diagnostics.diagnostic import Diagnostic
 
 
 class Piece(NamedTuple):

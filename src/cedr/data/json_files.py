@@ -20,7 +20,8 @@ from cedr.data.json_columns import Piece, assembled
 from cedr.data.origins import Raw, partitions
 from cedr.data.places import Places
 from cedr.data.rejected import Rejected
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 
 _BLOCK: Final = 1 << 23
 _FEW: Final = 64

@@ -21,7 +21,8 @@ from cedr.data.rejected import Rejected
 from cedr.data.sources import Source
 from cedr.data.values import fitted, inferred, plain, shape_of, type_of
 from cedr.data.words import CLOCKS, constant
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.model.schema import DataType, EventType
 from cedr.model.time import FOREVER
 from cedr.runtime.values.arrow_arrays import arrow

@@ -19,7 +19,8 @@ from cedr.data.origins import Origin
 from cedr.data.parquet_files import ParquetFiles
 from cedr.data.sources import Source
 from cedr.data.words import Words, words_of
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 
 TAKEN: Final = (
     "taken are: the path of a CSV, JSON Lines or Parquet file, a folder or a pattern of them; a pandas or polars data "

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from cedr.data.places import Places
 from cedr.data.rejected import Rejected
-from cedr.errors import Diagnostic
+from cedr.diagnostics.diagnostic import Diagnostic
 
 
 @dataclass(slots=True)

@@ -11,20 +11,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cedr.connect.rows import contributor_ids
-from cedr.consistency.emission.columns import payload_column
+from cedr.consistency.emission.columns import Contributors, payload_column
 from cedr.data.values import ARROW
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.model.event import Event, Payload, Value, freeze
 from cedr.model.schema import DataType, EventType
 from cedr.model.time import FOREVER
 
-TABLE: Final = ("id", "Vs", "Ve", "Os", "Oe", "Rt", "contributors")
-STREAM: Final = ("change", "id", "K", "Vs", "Ve", "Os", "Oe", "Cs", "Rt", "contributors")
 CLOCKS: Final = ("Vs", "Ve", "Os", "Oe", "Rt")
 _SORTED: Final = 200_000
 """Up to so many rows are put in one order, whoever made them; more of them stay as they were found."""
@@ -137,17 +135,8 @@ def _contributors(column: pa.ChunkedArray, primitive: Collection[str]) -> pa.Chu
 def _ids_of(chunk: pa.Array, primitive: Collection[str]) -> pa.Array:
     if pa.types.is_null(chunk.type):
         return pa.nulls(len(chunk), pa.list_(pa.string()))
-    offsets = chunk.offsets.to_numpy()
-    parts = chunk.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
-    offsets = offsets - offsets[0]
-    types = parts.field(0)
-    types = types.cast(pa.string()) if pa.types.is_dictionary(types.type) else types
-    ids = parts.field(1).cast(pa.string())
-    kept = pc.is_in(types, pa.array(sorted(primitive), pa.string())).to_numpy(zero_copy_only=False)
-    if not kept.all():
-        ids = ids.filter(pa.array(kept))
-        offsets = np.append(0, np.cumsum(kept, dtype=np.int32))[offsets]
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), ids)
+    found = Contributors.of(chunk, primitive)
+    return pa.ListArray.from_arrays(found.offsets, found.ids.cast(pa.string()))
 
 
 # -- rows as events and back ------------------------------------------------------------------------------------------

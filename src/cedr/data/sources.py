@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from cedr.data.origins import Origin
 from cedr.data.values import shape_of, type_of
 from cedr.data.words import Words, constant
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.model.schema import DataType, Shape
 
 

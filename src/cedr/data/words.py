@@ -12,7 +12,8 @@ from difflib import get_close_matches
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.language.tokens import duration_of
 
 UNITS: Final = ("s", "ms", "us", "ns", "ticks")

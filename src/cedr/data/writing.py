@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cedr.data.files import SUFFIXES
-from cedr.errors import Diagnostic, StreamError, unwritable
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError, unwritable
 
 _ROWS: Final = 10_000
 

@@ -13,6 +13,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from zlib import crc32
 
+from cedr.diagnostics.exceptions import unwritable
 from cedr.drawing import shapes
 from cedr.drawing.choice import Shown, choose
 from cedr.drawing.clock import Clock, Tick
@@ -32,7 +33,6 @@ from cedr.drawing.legend import legend
 from cedr.drawing.story import Reference, bars_of, dots_of
 from cedr.drawing.style import ROOT, style_sheet
 from cedr.drawing.words import escaped, plain, short_id, shortened, width
-from cedr.errors import unwritable
 from cedr.model.event import Event
 from cedr.model.stream import Change, Insert, Message
 from cedr.model.time import Time

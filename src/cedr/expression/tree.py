@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import Any, TypeVar
 
-from cedr.errors import Span
+from cedr.diagnostics.span import Span
 from cedr.model.event import Value
 from cedr.model.schema import UNKNOWN_SHAPE, DataType, Shape
 

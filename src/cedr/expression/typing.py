@@ -14,7 +14,7 @@ import difflib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from cedr.errors import Diagnostic
+from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.expression import lattice, tree
 from cedr.expression.aggregate import AGGREGATES
 from cedr.expression.cast import SOURCES, castable

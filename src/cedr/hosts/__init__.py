@@ -1,6 +1,7 @@
 """Queries on messages: from what a user gives (texts, files, lists) to the rows of a result.
 
-``queries`` and ``catalog`` need no engine; ``run`` does, and is imported when ``evaluate`` is first used.
+``host`` says what a host is; ``oracle`` and ``local`` are hosts, and ``choice`` has the table of all of them.
+``queries`` and ``catalog`` need none; ``run`` does, and is imported when ``evaluate`` is first used.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cedr.hosts.host import HOSTS, Answer, Job
+    from cedr.hosts.choice import HOSTS
+    from cedr.hosts.host import Answer, Job
     from cedr.hosts.result import Result
     from cedr.hosts.run import evaluate
 
-_MODULES = {"HOSTS": "host", "Answer": "host", "Job": "host", "Result": "result", "evaluate": "run"}
+_MODULES = {"HOSTS": "choice", "Answer": "host", "Job": "host", "Result": "result", "evaluate": "run"}
 
 __all__ = ["HOSTS", "Answer", "Job", "Result", "evaluate"]
 

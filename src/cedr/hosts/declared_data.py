@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from cedr.data.opening import LocalEvents, is_message, local_events
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.hosts.inputs import as_events
 from cedr.hosts.queries import Parsed
 from cedr.language.syntax import File, Origin, TypeDeclaration

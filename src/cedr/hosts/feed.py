@@ -16,7 +16,7 @@ from cedr.connect.jsonlines import Fault, Line, lines, parse
 from cedr.connect.messages import checked, decode
 from cedr.connect.outgoing import message_as_line
 from cedr.connect.places import Position
-from cedr.errors import Diagnostic
+from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.model.event import Payload, Value
 from cedr.model.schema import Catalog, DataType
 from cedr.model.stream import Guarantee, Insert, Message, Retract
@@ -51,7 +51,7 @@ class Feed:
         }
 
     def take(self, given: object) -> Message | EventBatch | None:
-        """A message as the engines take it; None if it cannot be read."""
+        """A message as the hosts take it; None if it cannot be read."""
         self.count += 1
         try:
             if isinstance(given, Insert):

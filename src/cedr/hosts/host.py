@@ -1,35 +1,37 @@
-"""Who evaluates.  A host takes a ``Job`` and gives an ``Answer``; all of them give the same rows.
+"""What a host is: who evaluates a query.  All hosts give the same rows.
 
-The host ``oracle`` is the executable meaning of the language: slow, and right by definition.  The host ``local`` is the
-columnar runtime in this process; ``spark`` is the same runtime, split by keys over the workers of a Spark session.
+Paper: Section 5, Figure 7.  Readings: R24, R33 to R40.  Every host evaluates a query on a finite input: it takes a
+``Job`` and gives an ``Answer``.  A live host also runs a query on a stream: it starts a ``StandingQuery``, which takes
+batches.  ``cedr.hosts.choice`` has the table of all hosts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from importlib import import_module
-from typing import cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from cedr.consistency.measures import Measures
-from cedr.errors import Diagnostic
-from cedr.hosts.engines import (
-    Factory,
-    fitting_engine,
-    in_order,
-    local_engine,
-    oracle_engine,
-    unknown_host,
-)
-from cedr.hosts.result import Track, untracked
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
+from cedr.hosts.result import Track
 from cedr.model.event import Event
-from cedr.model.intake import DeadLetter, Intake
-from cedr.model.level import MIDDLE, ConsistencyLevel
+from cedr.model.intake import DeadLetter
+from cedr.model.level import ConsistencyLevel
 from cedr.model.schema import Catalog
-from cedr.model.stream import Change, Guarantee, Insert, Message
-from cedr.model.time import FOREVER
+from cedr.model.stream import Change, Guarantee, Insert, Message, Retract
+from cedr.model.sync import sync_of
+from cedr.model.time import FOREVER, Time
 from cedr.plan.compile import CompiledQuery
-from cedr.semantics.evaluate import evaluate
+from cedr.plan.logical import Node
+
+if TYPE_CHECKING:
+    from cedr.consistency.batch import EventBatch
+
+Levels = ConsistencyLevel | Sequence[ConsistencyLevel]
+
+
+# -- on a finite input ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,98 +65,110 @@ class Answer:
     rows: Sequence[Event]
     dead_letters: Sequence[DeadLetter]
     changes: Callable[[Track[object]], Stream]
-    warnings: Sequence[Diagnostic] = field(default=())
 
 
-Host = Callable[[Job], Answer]
+@runtime_checkable
+class Host(Protocol):
+    """Evaluates a query on a finite input."""
+
+    @property
+    def name(self) -> str:
+        """What it is asked for by."""
+
+    def evaluate(self, job: Job) -> Answer:
+        """What the query gives on all that was received; with ``AS OF c``, what was emitted by then.  Reading: R24."""
 
 
-def oracle(job: Job) -> Answer:
-    """The meaning of the query on all that was received; with ``AS OF c``, what was said by then.  Reading: R24."""
-    return _meant(job, lambda track: _stream(job, oracle_engine, track))
+# -- on a stream ------------------------------------------------------------------------------------------------------
 
 
-def local(job: Job) -> Answer:
-    """The same by the columnar pipeline.  Raises ``HostError`` for a plan that it cannot run.
+class Emitted(Protocol):
+    """What one step emitted at one level, in the order of Sync.  Reading: R40."""
 
-    The table is what is said at MIDDLE once nothing more can come: then every row and every end is due (R33).
-    """
-    engine = local_engine(job.query.plan, MIDDLE, job.types)
-    batches = (job.messages, (Guarantee(FOREVER - 1),))
-    said = [change for number, batch in enumerate(batches, 1) for change in engine.step(batch, number)[0].to_changes()]
-    end = FOREVER
-    if job.query.as_of is not None:
-        said, end = list(_stream(job, local_engine, untracked).changes), job.query.as_of
-    return Answer(said_by(said, end), engine.dead_letters(), lambda track: _stream(job, local_engine, track))
+    @property
+    def level(self) -> ConsistencyLevel:
+        """The level at which it was emitted."""
 
+    def __len__(self) -> int: ...
 
-def unasked(job: Job) -> Answer:
-    """Where no host is named: the columnar runtime; the oracle where that cannot run the query, with a warning."""
-    if fitting_engine(job.query.plan, job.types) == "local":
-        return local(job)
-    return replace(oracle(job), warnings=(on_the_oracle(job.query),))
+    def to_changes(self) -> list[Change]:
+        """One object for each insert, retraction and guarantee."""
 
 
-def on_the_oracle(query: CompiledQuery) -> Diagnostic:
-    """What it costs that only the oracle runs a query."""
-    primary = f'"{query.name}" uses the algebra, which the columnar runtime does not run: the oracle evaluates it'
-    detail = "the oracle is slow: its time grows with the square of the events, and thousands of them take minutes"
-    hint = 'host="oracle" (--host oracle) says that this is meant'
-    return Diagnostic("on-the-oracle", primary, detail=detail, hint=hint, severity="warning")
+class StandingQuery(Protocol):
+    """A query that runs on a stream at one or more levels: batches come in, changes go out."""
+
+    @property
+    def levels(self) -> Sequence[ConsistencyLevel]:
+        """The level, for each of them, at which the next batch is taken."""
+
+    @property
+    def guarantee(self) -> Sequence[Time]:
+        """g' for each level.  Reading: R36."""
+
+    def step(self, messages: Sequence[Message | EventBatch], cedr_time: Time) -> Sequence[Emitted]:
+        """Take a batch that has one CEDR time; what is emitted about it, for each level."""
+
+    def switch(self, level: ConsistencyLevel, *, of: int = 0, at_sync_point: bool = False) -> None:
+        """Go on at another level.  Reading: R38."""
+
+    def at_sync_point(self, of: int = 0) -> bool:
+        """Whether nothing is provisional.  Reading: R38."""
+
+    def said(self, of: int = 0) -> list[Event]:
+        """The rows emitted and not retracted."""
+
+    def dead_letters(self, of: int = 0) -> list[DeadLetter]:
+        """What could not be used."""
+
+    def measures(self) -> Sequence[Measures]:
+        """What each level has cost so far."""
+
+    def state(self) -> dict[str, bytes | None]:
+        """What has changed of the state since the last call, in segments; None: dropped."""
+
+    def restore(self, segments: Mapping[str, bytes]) -> None:
+        """Go on where another run of the same query was."""
 
 
-def sensible_batch(count: int) -> int:
-    """How many messages make a step where nobody says: one by one for a few, a thousand steps for many.
-
-    >>> sensible_batch(1_000), sensible_batch(200_000)
-    (1, 200)
-    """
-    return 1 if count <= _STEPS else -(-count // _STEPS)
+Start = Callable[[Node, Levels, Catalog, Iterable[str]], StandingQuery]
+"""Starts a query: of its plan, its levels, the event types, and the providers that are known beforehand."""
 
 
-_STEPS = 1_000
+@runtime_checkable
+class LiveHost(Host, Protocol):
+    """A host that also runs a query on a stream, in this process."""
+
+    def start(self, plan: Node, levels: Levels, types: Catalog, providers: Iterable[str] = (), /) -> StandingQuery:
+        """Start a query.  Raises ``HostError`` for a plan that it cannot run."""
 
 
-def _meant(job: Job, changes: Callable[[Track[object]], Stream]) -> Answer:
-    intake = Intake(job.types)
-    for number, message in enumerate(job.messages, 1):
-        intake.receive(message, number)
-    if job.query.as_of is None:
-        rows = evaluate(job.query.plan, intake.rows())
-    else:
-        rows = said_by(changes(untracked).changes, job.query.as_of)
-    return Answer(rows, intake.dead_letters(final=True), changes)
-
-
-def _stream(job: Job, factory: Factory, track: Track[object]) -> Stream:
-    """What is emitted at the level of the job, batch by batch: CEDR times 1, 2, 3 and so on."""
-    engine = factory(job.query.plan, job.level, job.types, ())
-    emitted: list[Change] = []
+def stream_of(host: LiveHost, job: Job, track: Track[object]) -> Stream:
+    """What a host emits at the level of a job, batch by batch: CEDR times 1, 2, 3 and so on."""
+    running = host.start(job.query.plan, job.level, job.types)
+    changes: list[Change] = []
     batches = [job.messages[low : low + job.batch] for low in range(0, len(job.messages), job.batch)]
     for cedr_time, batch in enumerate(track(batches, "change stream"), 1):
-        (spoken,) = engine.step(cast("Sequence[Message]", batch), cedr_time)
-        if len(spoken):
-            emitted += in_order(spoken.to_changes())
-    return Stream(emitted, engine.dead_letters(), engine.measures()[0])
+        (emitted,) = running.step(cast("Sequence[Message]", batch), cedr_time)
+        if len(emitted):
+            changes += in_order(emitted.to_changes())
+    return Stream(changes, running.dead_letters(), running.measures()[0])
 
 
-def _spark(job: Job) -> Answer:
-    """The same by Spark, which is loaded only for this."""
-    host: Host = import_module("cedr.spark.api.host").spark  # by name: the hosts stand below Spark
-    return host(job)
+# -- what hosts share -------------------------------------------------------------------------------------------------
 
 
-HOSTS: dict[str, Host] = {"oracle": oracle, "local": local, "spark": _spark}
-"""Every host by its name."""
+def in_order(changes: Iterable[Change]) -> list[Change]:
+    """The changes of a step in one order, whichever host: that of Sync, and among equals a fixed one.  Reading: R40."""
+    return sorted(changes, key=_order)
 
 
-def host_named(name: str | None) -> Host:
-    """The host of a name.  Raises ``HostError``."""
-    if name is None:
-        return unasked
-    if name not in HOSTS:
-        raise unknown_host(name, HOSTS)
-    return HOSTS[name]
+def _order(change: Change) -> tuple[Time, bool, Time, str]:
+    row = change.event
+    if row is None:
+        return FOREVER, True, FOREVER, ""
+    retraction = change.message if isinstance(change.message, Retract) else None
+    return sync_of(row, retraction), retraction is None, row.valid_start, row.id
 
 
 def said_by(changes: Iterable[Change], cedr_time: int) -> list[Event]:
@@ -176,3 +190,20 @@ def said_by(changes: Iterable[Change], cedr_time: int) -> list[Event]:
                 valid_end=row.valid_end if ve is None else ve,
             )
     return list(rows.values())
+
+
+def sensible_batch(count: int) -> int:
+    """How many messages make a step where nobody says: one by one for a few, a thousand steps for many.
+
+    >>> sensible_batch(1_000), sensible_batch(200_000)
+    (1, 200)
+    """
+    return 1 if count <= _STEPS else -(-count // _STEPS)
+
+
+_STEPS = 1_000
+
+
+def unknown_host(name: str, known: Iterable[str]) -> HostError:
+    """The error for a host that does not exist."""
+    return HostError(Diagnostic("unknown-host", f'there is no host "{name}"', detail=f"hosts: {', '.join(known)}"))

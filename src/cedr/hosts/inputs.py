@@ -15,7 +15,8 @@ from cedr.connect.messages import MessageFile, read_messages, take_messages
 from cedr.consistency.batch import EventBatch
 from cedr.data.frames import is_frame
 from cedr.data.opening import LocalEvents, holds_messages, is_message, local_events, wrong_data
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.model.schema import Catalog
 from cedr.model.stream import Guarantee, Insert, Retract
 

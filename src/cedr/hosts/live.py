@@ -19,11 +19,12 @@ from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
 from cedr.connect.messages import MessageFile
 from cedr.consistency.measures import Measures
 from cedr.data.rejected import SHARE
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
+from cedr.hosts.choice import fitting_host, live_host_named
 from cedr.hosts.declared_data import given_data
-from cedr.hosts.engines import Engine, engine_named, fitting_engine
 from cedr.hosts.feed import file_lines
-from cedr.hosts.host import on_the_oracle, sensible_batch
+from cedr.hosts.host import StandingQuery, sensible_batch
 from cedr.hosts.noticing import on_stream
 from cedr.hosts.preparing import prepare
 from cedr.hosts.queries import AnyQuery, choose, folder_of, parse_level, parsed
@@ -63,7 +64,7 @@ class _Running:
     @property
     def levels(self) -> list[ConsistencyLevel]:
         """The level at which the next batch is taken, for each level asked for."""
-        return list(self._engine.levels)
+        return list(self._running.levels)
 
     @property
     def received(self) -> int:
@@ -82,26 +83,26 @@ class _Running:
 
     def guarantee(self, of: int = 0) -> Time:
         """g': up to this occurrence time what was said is final.  Reading: R36."""
-        return self._engine.guarantee[of]
+        return self._running.guarantee[of]
 
     def at_sync_point(self, of: int = 0) -> bool:
         """Whether nothing that was said is provisional.  Reading: R38."""
-        return self._engine.at_sync_point(of)
+        return self._running.at_sync_point(of)
 
     def said(self, of: int = 0) -> list[Event]:
         """The rows said and not taken back that are still held."""
-        return self._engine.said(of)
+        return self._running.said(of)
 
     def measures(self) -> list[Measures]:
         """What each level has cost so far."""
-        return list(self._engine.measures())
+        return list(self._running.measures())
 
     def switch(self, level: Level, *, of: int = 0, at_sync_point: bool = False) -> None:
         """Go on at another level: with the next batch, or from the next sync point of the output.  Reading: R38.
 
         ``of`` is the place among the levels that were asked for.
         """
-        self._engine.switch(_level(level), of=of, at_sync_point=at_sync_point)
+        self._running.switch(_level(level), of=of, at_sync_point=at_sync_point)
 
     def state(self) -> dict[str, bytes | None]:
         """What has changed of the state since the last call, in named segments; None is a segment that is gone.
@@ -116,8 +117,8 @@ class _Running:
         self._standing.restore(segments)
 
     @property
-    def _engine(self) -> Engine:
-        return self._standing.engine
+    def _running(self) -> StandingQuery:
+        return self._standing.running
 
 
 class Live(_Running, Generic[T]):
@@ -266,10 +267,10 @@ def run(  # noqa: PLR0913 - one for each choice
         chosen, types, warnings = prepared.query, prepared.types, prepared.warnings
     asked = [_level(level) for level in levels] or [chosen.consistency or MIDDLE]
     if host is None:
-        host = fitting_engine(chosen.plan, types, providers)
-        warnings += [on_the_oracle(chosen)] if host == "oracle" else []
-    engine = engine_named(host)(chosen.plan, asked, types, providers)
-    standing = Standing(engine, types, batch=batch or 1, clock=clock, labelled=labelled)
+        host, told = fitting_host(chosen, types, providers)
+        warnings += told
+    running = live_host_named(host).start(chosen.plan, asked, types, providers)
+    standing = Standing(running, types, batch=batch or 1, clock=clock, labelled=labelled)
     if isinstance(messages, AsyncIterable):
         return AsyncLive(chosen, standing, messages, warnings)
     if prepared is None:

@@ -18,6 +18,7 @@ _COLUMNS: tuple[tuple[str, Callable[[Measures], object]], ...] = (
     ("guarantees", lambda m: m.guarantees),
     ("late", lambda m: m.late),
     ("frozen", lambda m: m.frozen),
+    ("unknown", lambda m: m.unknown),
     ("dead letters", lambda m: m.dead_letters),
     ("duplicates", lambda m: m.duplicates),
     ("rows", lambda m: m.total_rows),

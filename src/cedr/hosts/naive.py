@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Never
 
 from cedr.consistency.measures import Measures
-from cedr.errors import Diagnostic, HostError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
 from cedr.hosts.holding import Holding
 from cedr.model.event import Event
 from cedr.model.intake import DeadLetter
@@ -111,6 +112,7 @@ class Naive:
             guarantees=kinds[Guarantee],
             late=self._door.late,
             frozen=0,  # it does not keep count
+            unknown=intake.counts.unknown,
             dead_letters=len(reference.dead_letters),
             duplicates=intake.counts.duplicates,
             rows={"messages": len(intake.accepted)},

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cedr.data.arriving import Arriving
-from cedr.errors import Diagnostic
+from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.hosts.ties import tied
 from cedr.model.level import ConsistencyLevel
 from cedr.model.time import FOREVER, format_duration

@@ -16,7 +16,8 @@ from cedr.data.loading import Loaded, Loading
 from cedr.data.opening import LocalEvents
 from cedr.data.rejected import Rejects
 from cedr.data.results import Shape
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.hosts.catalog import declared_types, merged
 from cedr.hosts.noticing import noticed
 from cedr.hosts.queries import Parsed, catalog_of, choose

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from cedr.connect.files import read_text
-from cedr.errors import Diagnostic, LanguageError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import LanguageError
 from cedr.hosts.catalog import declared_types, read_catalog
 from cedr.language.check import check_text
 from cedr.language.parse import parse_all

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 from cedr.connect.rows import Data, change_as_data, row_as_data
 from cedr.connect.tables import Clock, Table, rows_table
+from cedr.consistency.emission.columns import TABLE
 from cedr.consistency.measures import Measures
 from cedr.data.change_log import ChangeLog
 from cedr.data.exports import SHOWN, Exports
-from cedr.data.results import TABLE, Shape, events, exported, raw_rows
-from cedr.errors import Diagnostic
+from cedr.data.results import Shape, events, exported, raw_rows
+from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.model.event import Event
 from cedr.model.level import ConsistencyLevel
 from cedr.model.stream import Message
 from cedr.model.time import Time
+from cedr.semantics.evaluate import latest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -161,6 +163,12 @@ class Result(Exports):
     def __str__(self) -> str:
         title, table = self.as_table()
         return "\n".join([title, table.as_text(), *self.remarks])
+
+
+def believed(rows: Sequence[Event], *, bitemporal: bool) -> tuple[Event, ...]:
+    """The rows that a result shows: the latest belief or all of them, in the order of Os, Vs and ID.  Reading: R10."""
+    chosen = rows if bitemporal else latest(rows)
+    return tuple(sorted(chosen, key=lambda row: (row.occurrence_start, row.valid_start, row.id)))
 
 
 def timestamps_in(rows: Iterable[Event]) -> bool:

@@ -15,25 +15,24 @@ from cedr.connect.places import Position
 from cedr.data.change_log import ChangeLog
 from cedr.data.rejected import SHARE
 from cedr.data.results import Shape
-from cedr.errors import Diagnostic
+from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.hosts.catalog import declared_types, merged
+from cedr.hosts.choice import fitting_host, host_named
 from cedr.hosts.declared_data import given_data
-from cedr.hosts.host import Job, Stream, host_named, sensible_batch
+from cedr.hosts.host import Job, Stream, sensible_batch
 from cedr.hosts.inputs import Messages, messages_of
 from cedr.hosts.preparing import Prepared, prepare
 from cedr.hosts.queries import AnyQuery, Parsed, catalog_of, choose, folder_of, parse_level, parsed
-from cedr.hosts.result import ChangeStream, Result, timestamps_in
+from cedr.hosts.result import ChangeStream, Result, believed, timestamps_in
 from cedr.hosts.tabular import evaluate_rows
 from cedr.hosts.units import odd_times
 from cedr.model.dead_letter import DeadLetter
-from cedr.model.event import Event
 from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.schema import Catalog
 from cedr.model.stream import Insert
 from cedr.model.time import FOREVER, Time
 from cedr.plan.compile import CompiledQuery, Program, compile_file
 from cedr.plan.reads import types_read
-from cedr.semantics.evaluate import latest
 
 
 def evaluate(
@@ -64,7 +63,8 @@ def evaluate(
     messages make a step of the change stream: by default one for few of them, a thousandth for many.
     """
     level = parse_level(consistency) if isinstance(consistency, str) else consistency
-    run = host_named(host)
+    if host is not None:
+        host_named(host)  # an unknown one is refused before anything is read
     asked = parsed(query)
     given = given_data(asked, data, words, folder_of(query))
     if given is not None:
@@ -73,18 +73,18 @@ def evaluate(
     chosen = choose(program, event)
     sent = tuple(message for _, message in arrived.messages)
     job = Job(chosen, sent, level or chosen.consistency or MIDDLE, arrived.types, batch or sensible_batch(len(sent)))
-    answer = run(job)
-    rows = _in_order(answer.rows if chosen.bitemporal else latest(answer.rows))
+    name, warnings = (host, ()) if host is not None else fitting_host(chosen, arrived.types)
+    answer = host_named(name).evaluate(job)
     primitive = frozenset(types_read(chosen.plan))
     clock = timestamps_in(message.event for message in sent if isinstance(message, Insert))
     shape = Shape(chosen.name, chosen.output, primitive, clock)
     return Result(
         shape,
         job.level,
-        rows=rows,
+        rows=believed(answer.rows, bitemporal=chosen.bitemporal),
         bitemporal=chosen.bitemporal,
         dead_letters=_dead_letters(arrived, answer.dead_letters),
-        warnings=(*program.warnings, *answer.warnings, *_missing(chosen, arrived), *odd_times(chosen, asked, sent)),
+        warnings=(*program.warnings, *warnings, *_missing(chosen, arrived), *odd_times(chosen, asked, sent)),
         stream=lambda track: _stream(arrived, answer.changes(track), shape, job.level),
         messages=lambda _: [(number // job.batch + 1, message) for number, message in enumerate(sent)],
     )
@@ -121,10 +121,6 @@ def _data_as_messages(prepared: Prepared) -> tuple[Program, MessageFile]:
     arrived = [(Position(name, row), message) for name, row, message in prepared.arriving.one_by_one()]
     letters = [*prepared.warnings, *prepared.rejects.summary()]
     return prepared.program, MessageFile("data", arrived, letters, prepared.types)
-
-
-def _in_order(rows: Iterable[Event]) -> tuple[Event, ...]:
-    return tuple(sorted(rows, key=lambda row: (row.occurrence_start, row.valid_start, row.id)))
 
 
 def _missing(query: CompiledQuery, arrived: MessageFile) -> list[Diagnostic]:

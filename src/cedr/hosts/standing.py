@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cedr.connect.dead_letters import drawn
 from cedr.connect.outgoing import message_as_line
 from cedr.connect.places import Position
-from cedr.errors import Diagnostic, HostError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
 from cedr.hosts.catalog import declared_types, merged
-from cedr.hosts.engines import Engine
 from cedr.hosts.feed import NAME, Feed
+from cedr.hosts.host import StandingQuery
 from cedr.hosts.queries import Parsed, catalog_of
 from cedr.model.intake import DeadLetter
 from cedr.model.level import ConsistencyLevel
@@ -41,12 +42,12 @@ class Said(NamedTuple):
 
 
 class Standing:
-    """An engine that is fed message by message; ``take`` and ``flush`` give what is said."""
+    """A standing query that is fed message by message; ``take`` and ``flush`` give what is said."""
 
     def __init__(
-        self, engine: Engine, types: Catalog, *, batch: int, clock: Callable[[], Time] | None, labelled: bool
+        self, running: StandingQuery, types: Catalog, *, batch: int, clock: Callable[[], Time] | None, labelled: bool
     ) -> None:
-        self.engine = engine
+        self.running = running
         self.feed = Feed(types)
         self.cedr_time: Time = 0
         self._clock = clock
@@ -78,23 +79,23 @@ class Standing:
         return self._step(batch)
 
     def dead_letters(self) -> tuple[Diagnostic, ...]:
-        """What could not be read, then what the engine refused, of all levels together."""
+        """What could not be read, then what the host refused, of all levels together."""
         refused: dict[tuple[str, int], DeadLetter] = {}
-        for of in range(len(self.engine.levels)):
-            refused.update(((letter.code, letter.position), letter) for letter in self.engine.dead_letters(of))
+        for of in range(len(self.running.levels)):
+            refused.update(((letter.code, letter.position), letter) for letter in self.running.dead_letters(of))
         return (*self.unreadable, *self.feed.faults, *(self._drawn(letter) for letter in refused.values()))
 
     def state(self) -> dict[str, bytes | None]:
-        """The segments of the engine, and our own."""
+        """The segments of the query, and our own."""
         own = json.dumps({"cedr_time": self.cedr_time, "received": self.feed.count}).encode()
-        return {**self.engine.state(), _SEGMENT: own}
+        return {**self.running.state(), _SEGMENT: own}
 
     def restore(self, segments: Mapping[str, bytes]) -> None:
         """Take over the state of another run.  Raises ``HostError`` once messages were taken."""
         if self.feed.count:
             primary = f"{self.feed.count} messages were taken already: there is nothing to go on from"
             raise HostError(Diagnostic("restore-too-late", primary, hint="restore before the first message"))
-        self.engine.restore({name: kept for name, kept in segments.items() if name != _SEGMENT})
+        self.running.restore({name: kept for name, kept in segments.items() if name != _SEGMENT})
         own = json.loads(segments.get(_SEGMENT, b"{}"))
         self.cedr_time, self.feed.count = own.get("cedr_time", 0), own.get("received", 0)
 
@@ -109,7 +110,7 @@ class Standing:
         self.cedr_time += 1
         if self._clock is not None:
             self.cedr_time = max(self.cedr_time, self._clock())
-        spoken = self.engine.step(batch, self.cedr_time)
+        spoken = self.running.step(batch, self.cedr_time)
         if not self._labelled:
             (one,) = spoken
             return one.to_changes() if len(one) else ()

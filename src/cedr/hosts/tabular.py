@@ -6,7 +6,7 @@ Readings: R10 (the latest belief), R24 (AS OF), R33 (once nothing more can come 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -18,32 +18,34 @@ from cedr.data.arriving import Arriving
 from cedr.data.change_log import ChangeLog, Step
 from cedr.data.rejected import Rejected, Rejects
 from cedr.data.results import standing
-from cedr.errors import Diagnostic, HostError
-from cedr.hosts.engines import ENGINES, fitting_engine, in_order
-from cedr.hosts.host import Answer, Job, host_named, on_the_oracle, said_by, sensible_batch
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
+from cedr.hosts.choice import fitting_host, host_named
+from cedr.hosts.host import Host, Job, LiveHost, in_order, said_by, sensible_batch
+from cedr.hosts.local import Local
 from cedr.hosts.noticing import on_stream
 from cedr.hosts.preparing import Prepared
-from cedr.hosts.result import ChangeStream, Result, Track, untracked
+from cedr.hosts.result import ChangeStream, Result, Track, believed, untracked
 from cedr.model.dead_letter import DeadLetter
-from cedr.model.event import Event
 from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
 from cedr.model.stream import Change
 from cedr.model.time import FOREVER, Time
 from cedr.plan.splitting import split_of
-from cedr.semantics.evaluate import latest
+
+_LOCAL = Local()
 
 
 def evaluate_rows(prepared: Prepared, level: ConsistencyLevel | None, host: str | None, batch: int | None) -> Result:
     """The result of a query on rows; by the columnar runtime where no host is named and it runs the query."""
     chosen = _Level(prepared, level or prepared.query.consistency or MIDDLE, batch)
     if host is None:
-        host = fitting_engine(prepared.query.plan, prepared.types)
-        if host == "oracle":
-            prepared.warnings.append(on_the_oracle(prepared.query))
+        host, warnings = fitting_host(prepared.query, prepared.types)
+        prepared.warnings.extend(warnings)
     if prepared.query.as_of is not None and not prepared.arriving.recorded:
         primary = "AS OF asks what was known at a CEDR time: that needs a column of arrival times"
         raise HostError(Diagnostic("no-history", primary, hint="name it: arrival"))
-    return chosen.by_columns() if host == "local" else chosen.by_messages(host)
+    asked = host_named(host)
+    return chosen.by_columns() if isinstance(asked, Local) else chosen.by_messages(asked)
 
 
 class _Level:
@@ -58,7 +60,9 @@ class _Level:
         prepared, query = self._prepared, self._prepared.query
         if query.as_of is not None:
             stream = self._stream(untracked, until=query.as_of)
-            return self._result(Rejects(), rows=self._ordered(said_by(stream.changes, query.as_of)))
+            return self._result(
+                Rejects(), rows=believed(said_by(stream.changes, query.as_of), bitemporal=query.bitemporal)
+            )
         split = split_of(query.plan, stable_key=False)
         arriving, _ = prepared.arriving, prepared.shape  # the shape is asked of rows that may be gone after this
         rejected: list[Rejected] = []
@@ -80,26 +84,22 @@ class _Level:
         self._tell_duplicates(duplicates)
         return self._result(Rejects([*prepared.rejects.rows, *rejected]), raw=raw)
 
-    def by_messages(self, host: str) -> Result:
+    def by_messages(self, host: Host) -> Result:
         """By a host that takes messages one by one."""
         prepared = self._prepared
         messages = tuple(prepared.arriving.messages())
-        answer: Answer = host_named(host)(Job(prepared.query, messages, self._level, prepared.types, self._batch))
+        answer = host.evaluate(Job(prepared.query, messages, self._level, prepared.types, self._batch))
         letters = self._letters(answer.dead_letters)
 
         def stream(track: Track[object]) -> ChangeStream:
-            if host in ENGINES:
-                return self._stream(track, host=host)
+            if isinstance(host, LiveHost):
+                return self._stream(track, host)
             found = answer.changes(track)
             return self._spoken(
                 ChangeLog(prepared.shape, found.changes, level=self._level), found.dead_letters, found.measures
             )
 
-        return self._result(letters, rows=self._ordered(answer.rows), stream=stream)
-
-    def _ordered(self, rows: Sequence[Event]) -> list[Event]:
-        chosen = rows if self._prepared.query.bitemporal else latest(rows)
-        return sorted(chosen, key=lambda row: (row.occurrence_start, row.valid_start, row.id))
+        return self._result(letters, rows=believed(answer.rows, bitemporal=prepared.query.bitemporal), stream=stream)
 
     def _result(self, rejects: Rejects, **parts: Any) -> Result:
         prepared = self._prepared
@@ -115,22 +115,22 @@ class _Level:
             **parts,
         )
 
-    def _stream(self, track: Track[Any], host: str = "local", until: Time = FOREVER) -> ChangeStream:
+    def _stream(self, track: Track[Any], host: LiveHost = _LOCAL, until: Time = FOREVER) -> ChangeStream:
         """What the level emits, batch by batch."""
         prepared, arriving = self._prepared, self._prepared.arriving
-        engine = ENGINES[host](prepared.query.plan, self._level, prepared.types, ())
+        running = host.start(prepared.query.plan, self._level, prepared.types)
         steps: list[Step] = []
         changes: list[Change] = []
         for cedr_time, messages in arriving.steps(track(arriving.cuts(self._batch), "change stream")):
             if cedr_time > until:
                 break
-            (emitted,) = engine.step(messages, cedr_time)
+            (emitted,) = running.step(messages, cedr_time)
             if isinstance(emitted, Changes):
                 steps += [Step(cedr_time, emitted.to_arrow(), emitted.guarantee)] if len(emitted) else []
             else:
                 changes += in_order(emitted.to_changes())
-        log = ChangeLog(prepared.shape, None if host == "local" else changes, steps, self._level)
-        return self._spoken(log, engine.dead_letters(), engine.measures()[0])
+        log = ChangeLog(prepared.shape, None if isinstance(host, Local) else changes, steps, self._level)
+        return self._spoken(log, running.dead_letters(), running.measures()[0])
 
     def _spoken(self, log: ChangeLog, letters: Iterable[DeadLetter], measures: Measures | None) -> ChangeStream:
         rejects = self._letters(letters)

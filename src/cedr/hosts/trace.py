@@ -12,9 +12,10 @@ from typing import Any
 
 from cedr.connect.tables import Clock
 from cedr.consistency.measures import Measures
-from cedr.errors import Diagnostic
-from cedr.hosts.engines import Engine, engine_named, fitting_engine, in_order
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.hosts.choice import fitting_host, live_host_named
 from cedr.hosts.holding import Holding
+from cedr.hosts.host import StandingQuery, in_order
 from cedr.hosts.inputs import Messages
 from cedr.hosts.queries import AnyQuery, choose, parse_level
 from cedr.hosts.reasons import Reasons
@@ -67,16 +68,16 @@ class Trace:
     primitive: frozenset[str]
     clock: Clock
     host: str
-    _engine: Engine = field(repr=False)
+    _running: StandingQuery = field(repr=False)
 
     def steps(self) -> Iterator[Step]:
         """One step for each message; CEDR times 1, 2, 3 and so on."""
         door, reasons = Holding(self.types), Reasons(self.query.plan)
         for cedr_time, message in enumerate(self.messages, 1):
             known = len(door.intake.accepted)
-            letters = door.receive([message], cedr_time, list(self._engine.levels))
+            letters = door.receive([message], cedr_time, list(self._running.levels))
             reasons.learn(door.intake.accepted[known:])
-            spoken = self._engine.step([message], cedr_time)
+            spoken = self._running.step([message], cedr_time)
             views = (
                 self._view(level, in_order(each.to_changes()) if len(each) else [], door, of, reasons)
                 for of, (level, each) in enumerate(zip(self.levels, spoken, strict=True))
@@ -85,7 +86,7 @@ class Trace:
 
     def measures(self) -> Sequence[Measures]:
         """What each level has cost so far."""
-        return self._engine.measures()
+        return self._running.measures()
 
     def _view(
         self, level: ConsistencyLevel, changes: Sequence[Change], door: Holding, of: int, reasons: Reasons
@@ -109,8 +110,8 @@ def trace(
     program, arrived = ready(query, messages, catalog, words, event)
     chosen = choose(program, event)
     levels = tuple(asked or [chosen.consistency or MIDDLE])
-    name = fitting_engine(chosen.plan, arrived.types) if host is None else host
-    engine = engine_named(name)(chosen.plan, levels, arrived.types, ())
+    name = fitting_host(chosen, arrived.types).name if host is None else host
+    running = live_host_named(name).start(chosen.plan, levels, arrived.types)
     sent = tuple(message for _, message in arrived.messages)
     return Trace(
         chosen,
@@ -121,5 +122,5 @@ def trace(
         frozenset(types_read(chosen.plan)),
         Clock.of(message.event for message in sent if isinstance(message, Insert)),
         name,
-        engine,
+        running,
     )

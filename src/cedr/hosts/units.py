@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from cedr.data.arriving import Arriving
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.hosts.queries import Parsed
 from cedr.language.syntax import File
 from cedr.language.units import WrittenDuration, written_durations

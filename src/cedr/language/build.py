@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cedr.errors import Span
+from cedr.diagnostics.span import Span
 from cedr.expression.tree import Expression
 from cedr.language import syntax
 from cedr.language.build_pattern import written

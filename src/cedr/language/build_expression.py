@@ -13,7 +13,7 @@ from datetime import date
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from cedr.errors import Span
+from cedr.diagnostics.span import Span
 from cedr.expression.aggregate import AGGREGATES
 from cedr.expression.tree import (
     Aggregate,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from cedr.errors import Span
+from cedr.diagnostics.span import Span
 from cedr.expression.tree import TRUE, Expression, Literal
 from cedr.language import syntax
 from cedr.language.build_expression import ExpressionBuilder

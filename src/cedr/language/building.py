@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from cedr.errors import Diagnostic, Span
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.span import Span
 from cedr.language.tokens import Token
 
 DEEPEST = 150

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from cedr.errors import Diagnostic, LanguageError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import LanguageError
 from cedr.language.check_algebra import AlgebraCheck
 from cedr.language.check_pattern import PatternCheck
 from cedr.language.environment import Environment

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cedr.errors import Span
+from cedr.diagnostics.span import Span
 from cedr.language import syntax
 from cedr.language.patterns import Place, Step, operator_name
 from cedr.language.problems import Problems

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from cedr.errors import Span
+from cedr.diagnostics.span import Span
 from cedr.language.foreign import in_place_of_a_type
 from cedr.language.problems import Problems, close, listing
 from cedr.model.schema import Catalog, EventType

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from cedr.errors import Diagnostic, Span
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.span import Span
 from cedr.language.building import listed
 from cedr.language.foreign import foreign, order_of_clauses
 from cedr.language.tokens import QUOTED, WORD, Token

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from cedr.errors import Span
+from cedr.diagnostics.span import Span
 from cedr.expression.tree import Aggregate, Attribute, Call, Expression, Field, Header, shape_of
 from cedr.expression.typing import infer
 from cedr.language.problems import Problems

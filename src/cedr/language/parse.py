@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from cedr.errors import Diagnostic, LanguageError, Source, Span
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import LanguageError
+from cedr.diagnostics.span import Source, Span
 from cedr.language.lexer import Rejected, begins, parser
 from cedr.language.mistakes import syntax_error, unexpected_character, unterminated
 from cedr.language.syntax import File, Statement

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from cedr.errors import Span
+from cedr.diagnostics.span import Span
 from cedr.expression.render import quote_text
 from cedr.expression.tree import (
     Attribute,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from cedr.errors import Span
+from cedr.diagnostics.span import Span
 from cedr.expression.tree import Expression, Literal, Way
 from cedr.model.level import ConsistencyLevel
 from cedr.model.modes import Consumption, JoinKind, KeyMode, Selection, Valid

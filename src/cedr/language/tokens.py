@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from cedr.errors import Source, Span
+from cedr.diagnostics.span import Source, Span
 from cedr.model.time import DAY, FOREVER, HOUR, MICROSECOND, MILLISECOND, MINUTE, SECOND, WEEK
 
 UNITS = {

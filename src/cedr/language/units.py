@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 
-from cedr.errors import Span
+from cedr.diagnostics.span import Span
 from cedr.expression.render import render
 from cedr.expression.tree import Expression, Literal, walk
 from cedr.language.patterns import operator_name

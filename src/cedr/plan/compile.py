@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cedr.errors import Diagnostic
+from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.language.check import CheckedFile, CheckedQuery, check
 from cedr.language.parse import parse
 from cedr.language.syntax import File

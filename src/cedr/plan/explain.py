@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from cedr.errors import Diagnostic
+from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.time import FOREVER
 from cedr.plan.bounds import (

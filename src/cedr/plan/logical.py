@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 
-from cedr.errors import Span
+from cedr.diagnostics.span import Span
 from cedr.expression.tree import Aggregate, Expression
 from cedr.model.modes import JoinKind, Selection, Valid
 from cedr.model.schema import DataType, EventType

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cedr.errors import Diagnostic
+from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.expression.tree import Aggregate, Attribute, Expression, aggregates, transform
 from cedr.expression.typing import infer
 from cedr.language import syntax

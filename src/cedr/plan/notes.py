@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cedr.errors import Diagnostic, Span
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.span import Span
 from cedr.model.level import ConsistencyLevel
 from cedr.model.time import FOREVER, format_duration, plus
 from cedr.plan.bounds import in_words, undecided_for

@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cedr.errors import Diagnostic, InternalError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import InternalError
 from cedr.plan.logical import Node
 from cedr.plan.rules.desugar_all import desugar_all
 from cedr.plan.rules.desugar_any import desugar_any

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cedr.errors import Span
+from cedr.diagnostics.span import Span
 from cedr.expression.tree import Binary, Call, Expression, Header, HeaderField, Literal
 from cedr.model.schema import DataType
 from cedr.model.time import FOREVER

@@ -11,7 +11,8 @@ from dataclasses import replace
 from functools import singledispatchmethod
 from typing import Any
 
-from cedr.errors import Diagnostic, InternalError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import InternalError
 from cedr.expression.tree import conjuncts
 from cedr.model.event import Event
 from cedr.model.identity import idgen

@@ -11,7 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Final
 
-from cedr.errors import Diagnostic, MissingExtraError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import MissingExtraError
 
 _IMPORTED: Final = ("pyspark", "pandas")
 """Without these no module of ours can be imported."""

@@ -19,8 +19,9 @@ from typing import Any
 
 from cedr.connect.outgoing import message_as_data, message_as_line
 from cedr.connect.tables import Clock, Table, messages_table, rows_table
-from cedr.errors import Diagnostic
-from cedr.hosts.engines import Factory, engine_named, fitting_engine
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.hosts.choice import fitting_host, live_host_named
+from cedr.hosts.host import Start
 from cedr.hosts.inputs import Messages
 from cedr.hosts.queries import AnyQuery, choose
 from cedr.hosts.result import Track, untracked
@@ -108,7 +109,7 @@ def check_order(  # noqa: PLR0913 - one for each choice
     event: str | None = None,
     catalog: Catalog | str | PathLike[str] | None = None,
     host: str | None = None,
-    engine: Factory | None = None,
+    engine: Start | None = None,
     track: Track[int] = untracked,
     **words: Any,
 ) -> OrderReport:
@@ -121,8 +122,8 @@ def check_order(  # noqa: PLR0913 - one for each choice
     chosen = choose(program, event)
     sent = [message for _, message in arrived.messages]
     story = story_of(sent, arrived.types, _waits(chosen.plan))
-    name = host or ("given" if engine else fitting_engine(chosen.plan, arrived.types))
-    setting = Setting(chosen.plan, arrived.types, story.providers, engine or engine_named(name))
+    name = host or ("given" if engine else fitting_host(chosen, arrived.types).name)
+    setting = Setting(chosen.plan, arrived.types, story.providers, engine or live_host_named(name).start)
     found = _search(setting, story, runs, seed, track)
     return OrderReport(
         chosen.name,

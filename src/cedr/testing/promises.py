@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from cedr.hosts.engines import Engine, Factory
+from cedr.hosts.host import StandingQuery, Start
 from cedr.model.equivalence import projected
 from cedr.model.event import Event
 from cedr.model.history import HistoryTable
@@ -48,7 +48,7 @@ class Setting:
     plan: Node
     catalog: Catalog
     providers: tuple[str, ...]
-    factory: Factory
+    start: Start
 
     def judge(self, batches: Batches, levels: Sequence[ConsistencyLevel], truths: Truths) -> Broken | None:
         """The first promise that a delivery shows broken, if any."""
@@ -57,7 +57,7 @@ class Setting:
             for message in batch:
                 whole.receive(message)
         expected = truths.of(whole)
-        engine = self.factory(self.plan, levels, self.catalog, self.providers)
+        engine = self.start(self.plan, levels, self.catalog, self.providers)
         judges = [_judge(self, level, expected, truths) for level in levels]
         for step, batch in enumerate(batches, 1):
             try:
@@ -121,7 +121,9 @@ class _Judge:
         self.rows: dict[LineageKey, Event] = {}
         self._spoken: Time = BEGINNING
 
-    def after(self, batch: Sequence[Message], changes: Sequence[Change], engine: Engine, of: int) -> Broken | None:
+    def after(
+        self, batch: Sequence[Message], changes: Sequence[Change], engine: StandingQuery, of: int
+    ) -> Broken | None:
         """What the step has shown broken."""
         before = self.guarantee
         broken = self._in_order(changes)
@@ -131,7 +133,9 @@ class _Judge:
             broken = self._broken(f"the guarantee goes back from {format_time(before)}")
         return broken or self._compare(batch, changes, engine, of)
 
-    def _compare(self, batch: Sequence[Message], changes: Sequence[Change], engine: Engine, of: int) -> Broken | None:
+    def _compare(
+        self, batch: Sequence[Message], changes: Sequence[Change], engine: StandingQuery, of: int
+    ) -> Broken | None:
         raise NotImplementedError
 
     def _in_order(self, changes: Sequence[Change]) -> Broken | None:
@@ -204,7 +208,13 @@ class _Complete(_Judge):
         self._expected = expected
         self._judged: Time = BEGINNING
 
-    def _compare(self, batch: Sequence[Message], changes: Sequence[Change], engine: Engine, of: int) -> Broken | None:  # noqa: ARG002 - for all judges alike
+    def _compare(
+        self,
+        batch: Sequence[Message],  # noqa: ARG002 - for all judges alike
+        changes: Sequence[Change],
+        engine: StandingQuery,  # noqa: ARG002 - for all judges alike
+        of: int,  # noqa: ARG002 - for all judges alike
+    ) -> Broken | None:
         time = self.guarantee
         touched = any(sync <= time for change in changes if (sync := _sync(change)) is not None)
         if time == BEGINNING or (time == self._judged and not touched):
@@ -226,7 +236,13 @@ class _Forgetful(_Judge):
         self._largest: Time = BEGINNING
         self._line: Time = BEGINNING
 
-    def _compare(self, batch: Sequence[Message], changes: Sequence[Change], engine: Engine, of: int) -> Broken | None:  # noqa: ARG002 - for all judges alike
+    def _compare(
+        self,
+        batch: Sequence[Message],
+        changes: Sequence[Change],  # noqa: ARG002 - for all judges alike
+        engine: StandingQuery,
+        of: int,
+    ) -> Broken | None:
         self._receive(batch, engine, of)
         guarantee = self._intake.guarantee
         broken = None
@@ -236,7 +252,7 @@ class _Forgetful(_Judge):
             self._line = plus(self._intake.high, -self.level.memory.duration)
         return broken
 
-    def _receive(self, batch: Sequence[Message], engine: Engine, of: int) -> None:
+    def _receive(self, batch: Sequence[Message], engine: StandingQuery, of: int) -> None:
         """R34: the removal of a modification that comes too late is as if not sent."""
         removals = any(isinstance(message, Retract) for message in batch)
         letters = engine.dead_letters(of) if removals else []

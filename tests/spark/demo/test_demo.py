@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_demo import FEW, SCREENS
+from tests.demo.test_demo import FEW, SCREENS
 from tests.terminal import on_terminal
 
 LYING = """
-from cedr.cli import demo_run
 from cedr.cli.main import main
-from tests.cli.test_demo import Lying
+from cedr_demo import demo
+from tests.demo.test_demo import Lying
 
-demo_run.Watching = Lying
+demo.Watching = Lying
 main()
 """
 """The demo, but for one row that MIDDLE has emitted and that is kept from the judge."""

@@ -11,7 +11,8 @@ from heapq import heappop, heappush
 from typing import Final, Literal
 
 from cedr.consistency.admission.versions import Story
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.model.dead_letter import DeadLetter, Fault, late
 from cedr.model.lineage import TooLate
 from cedr.model.schema import Catalog

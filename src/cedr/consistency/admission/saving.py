@@ -27,7 +27,8 @@ from cedr.consistency.admission.row_segments import RowSegments
 from cedr.consistency.admission.stream_rows import PlainRows, Source
 from cedr.consistency.admission.version_log import StoryLog
 from cedr.consistency.encoding import Json, as_bytes, decode_message, encode_message, from_bytes
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.model.dead_letter import DeadLetter
 from cedr.model.stream import Insert, Retract
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cedr.errors import Diagnostic, HostError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
 from cedr.plan.logical import Node
 
 

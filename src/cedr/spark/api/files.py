@@ -21,7 +21,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 from pyspark.sql import types as st
 
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.model.schema import DataType
 from cedr.plan.splitting import Split
 from cedr.spark.api.inferring import has_header, inferred_schema

@@ -18,7 +18,7 @@ from functools import wraps
 from threading import Lock
 from typing import Any, Final
 
-from cedr.errors import CedrError
+from cedr.diagnostics.exceptions import CedrError
 from cedr.plan.explain import Explanation
 from cedr.spark.session.cores import PARTITIONS
 from cedr.spark.step.failures import failure

@@ -14,9 +14,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as st
 
 from cedr.connect.outgoing import message_as_line
-from cedr.errors import Diagnostic, HostError
-from cedr.hosts.engines import in_order
-from cedr.hosts.host import Answer, Job, Stream, said_by
+from cedr.data.change_log import change_of
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
+from cedr.hosts.host import Answer, Job, Stream, in_order, said_by
 from cedr.model.dead_letter import DeadLetter
 from cedr.model.event import Event, Payload
 from cedr.model.schema import Catalog, DataType, EventType
@@ -32,7 +33,7 @@ _HEADER = ("id", "time", "valid_end", "occurrence_start", "occurrence_end", "key
 _TEXTS = ("id", "key", "change", "provider")
 
 
-def spark(job: Job) -> Answer:
+def evaluate(job: Job) -> Answer:
     """The rows by a bounded query, the changes by its history, one message a step."""
     given = as_events(job.messages, job.types, job.query.plan, session())
     letters = _Letters(job.messages)
@@ -183,7 +184,8 @@ def _told(job: Job, steps: Mapping[Time, Iterable[Any]]) -> Iterator[Change]:
     guarantees: dict[str, Time] = {}
     before = None
     for time in sorted(steps):
-        changes = [_change(row, time, job, said) for row in steps[time] if row["change"] != "guarantee"]
+        rows = [row for row in steps[time] if row["change"] != "guarantee"]
+        changes = [change_of(row["K"], row["change"], _event(row, job), time, said) for row in rows]
         yield from in_order(changes)
         for row in steps[time]:
             if row["change"] == "guarantee":
@@ -193,20 +195,6 @@ def _told(job: Job, steps: Mapping[Time, Iterable[Any]]) -> Iterator[Change]:
         if now is not None and (before is None or now > before):
             before = now
             yield Change(Guarantee(now), time)
-
-
-def _change(row: Any, time: Time, job: Job, said: dict[str, Event]) -> Change:
-    key = row["K"]
-    if row["change"] == "insert":
-        event = said[key] = _event(row, job)
-        return Change(Insert(event, key), time, event)
-    event, after = said[key], _event(row, job)
-    said[key] = after
-    if after.occurrence_end <= after.occurrence_start:
-        return Change(Retract(key), time, event)
-    oe = None if after.occurrence_end == event.occurrence_end else after.occurrence_end
-    ve = None if after.valid_end == event.valid_end else after.valid_end
-    return Change(Retract(key, oe, ve), time, event)
 
 
 class _Letters:

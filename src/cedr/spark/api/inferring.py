@@ -16,7 +16,8 @@ import pyarrow as pa
 from pyspark.errors import AnalysisException
 from pyspark.sql import types as st
 
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.spark.map_task.formats import values
 from cedr.spark.map_task.formats.lines import local_path, packed
 

@@ -13,8 +13,10 @@ from typing import Any
 
 from pyspark.sql import functions as F
 
-from cedr.errors import Diagnostic, HostError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
 from cedr.expression.tree import Expression
+from cedr.hosts.queries import AnyQuery
 from cedr.model.schema import Catalog
 from cedr.model.time import format_duration
 from cedr.plan.reads import types_read
@@ -29,7 +31,7 @@ from cedr.spark.output.rows import LETTER
 from cedr.spark.plan.columns import Travelling
 from cedr.spark.plan.explaining import explained
 from cedr.spark.plan.noticing import notice
-from cedr.spark.plan.planning import AnyQuery, Level, Options, Planned, plan
+from cedr.spark.plan.planning import Level, Options, Planned, plan
 from cedr.spark.plan.reading import selections
 from cedr.spark.plan.slicing import slices_of
 from cedr.spark.plan.staging import staged

@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.spark.layout.following import followed
 from cedr.spark.layout.layout import UNKNOWN, UNREAD, FileForm, Layout
 from cedr.spark.layout.read_faults import Misread

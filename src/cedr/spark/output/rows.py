@@ -16,16 +16,13 @@ from numpy.typing import NDArray
 from pyspark.sql import types as st
 
 from cedr.connect.outgoing import message_as_line
-from cedr.consistency.emission.columns import SAID, payload_column
+from cedr.consistency.emission.columns import SAID, STREAM, TABLE, Contributors, keys_of, payload_column
 from cedr.model.time import FOREVER, Time
-from cedr.runtime.ids.lineage import lineage_keys
 from cedr.spark.layout.layout import Layout
 from cedr.spark.layout.read_faults import Letter, Misread
 
 Rows = NDArray[np.int64]
 
-_TABLE: Final = ("id", "Vs", "Ve", "Os", "Oe", "Rt", "contributors")
-_STREAM: Final = ("change", "id", "K", "Vs", "Ve", "Os", "Oe", "Cs", "Rt", "contributors")
 _CLOCKS: Final = ("Vs", "Ve", "Os", "Oe", "Cs", "Rt")
 _NAMES: Final = st.ArrayType(st.StringType(), containsNull=False)
 ON_DEMAND: Final = (st.StructField("contributor_types", _NAMES),)
@@ -94,7 +91,7 @@ def header_fields(*, changes: bool, labelled: bool, letters: bool, instants: boo
     """
     clock = st.TimestampType() if instants else st.LongType()
     kinds = {name: clock for name in _CLOCKS} | {"contributors": _NAMES}
-    names = [*(["level"] if labelled else []), *(_STREAM if changes else _TABLE)]
+    names = [*(["level"] if labelled else []), *(STREAM if changes else TABLE)]
     known = not changes and not letters
     before = [
         st.StructField(name, kinds.get(name, st.StringType()), not known or (instants and name in _ENDS))
@@ -122,7 +119,7 @@ def said(
 
 def header_read(layout: Layout, *, standing: bool = False) -> frozenset[str]:
     """The columns of what a pipeline says that the result is made of, the payload aside."""
-    needed = {name for name in (*_STREAM, *_TABLE) if name in layout.schema.names}
+    needed = {name for name in (*STREAM, *TABLE) if name in layout.schema.names}
     needed |= {part for name, parts in _MADE_OF.items() if name in layout.schema.names for part in parts}
     if not layout.changes:
         needed |= set() if standing else {"change", "Oe"}
@@ -141,10 +138,10 @@ _MADE_OF: Final = {
 
 def _as_changes(layout: Layout, rows: pa.RecordBatch, level: str, guarantee: Time) -> pa.RecordBatch:
     """The rows of the change stream."""
-    columns = _payload(layout, rows) | {name: rows.column(name) for name in _STREAM if name not in _MADE}
+    columns = _payload(layout, rows) | {name: rows.column(name) for name in STREAM if name not in _MADE}
     columns |= _contributors(layout, rows)
     if "K" in layout.schema.names:
-        columns["K"] = lineage_keys(rows.column("id"), *(rows.column(name).to_numpy() for name in ("Os", "said")))
+        columns["K"] = keys_of(rows)
     if "final" in layout.schema.names:
         columns["final"] = pa.array(_syncs(rows) <= guarantee)
     return _fitted(layout, columns | _level(layout, level, rows.num_rows), rows.num_rows)
@@ -166,7 +163,7 @@ def _of_slice(rows: pa.RecordBatch, own: tuple[Time, Time]) -> pa.RecordBatch:
 
 def _as_table(layout: Layout, rows: pa.RecordBatch, level: str) -> pa.RecordBatch:
     """Rows of the result as columns."""
-    columns = {name: rows.column(name) for name in _TABLE if name not in _MADE} | _payload(layout, rows)
+    columns = {name: rows.column(name) for name in TABLE if name not in _MADE} | _payload(layout, rows)
     columns |= _contributors(layout, rows) | _level(layout, level, rows.num_rows)
     return _fitted(layout, columns, rows.num_rows)
 
@@ -200,16 +197,7 @@ def _contributors(layout: Layout, rows: pa.RecordBatch) -> dict[str, Any]:
     column = rows.column("contributors")
     if pa.types.is_null(column.type):
         return {}
-    offsets = column.offsets.to_numpy()
-    parts = column.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
-    types, ids = parts.field(0), parts.field(1)
-    offsets = offsets - offsets[0]
-    primitive = [name in layout.catalog.types for name in types.dictionary.to_pylist()]
-    if not all(primitive):
-        kept = np.array(primitive)[types.indices.to_numpy()]
-        types, ids = (each.filter(pa.array(kept)) for each in (types, ids))
-        offsets = np.append(0, np.cumsum(kept, dtype=np.int32))[offsets]
-    ends = pa.array(offsets)
+    ends, types, ids = Contributors.of(column, layout.catalog.types)
     found = {"contributors": pa.ListArray.from_arrays(ends, ids)}
     if "contributor_types" in layout.schema.names:
         found["contributor_types"] = pa.ListArray.from_arrays(ends, types.dictionary_decode())

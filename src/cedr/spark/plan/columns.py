@@ -12,7 +12,8 @@ from functools import reduce
 from pyspark.sql import functions as F
 from pyspark.sql import types as st
 
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.expression.tree import Expression, Way
 from cedr.model.schema import Catalog, DataType
 from cedr.plan.splitting import Split

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cedr.errors import Diagnostic, Span, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
+from cedr.diagnostics.span import Span
 from cedr.language.units import WrittenDuration
 from cedr.spark.sources.events import Events, EventSource
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 
-from cedr.errors import Diagnostic
+from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.model.time import FOREVER
 from cedr.spark.layout.layout import Layout
 from cedr.spark.sources.events import Events

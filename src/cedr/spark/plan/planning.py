@@ -15,17 +15,18 @@ from pyspark.sql import types as st
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from cedr.consistency.pipeline import Pipeline
-from cedr.errors import Diagnostic, HostError, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError, StreamError
 from cedr.hosts.catalog import declared_types, merged
-from cedr.hosts.queries import Builder, catalog_of, choose, parse_level, query_file
+from cedr.hosts.queries import AnyQuery, catalog_of, choose, parse_level, parsed
 from cedr.hosts.units import durations_of
 from cedr.language.check import uses_of
-from cedr.language.syntax import File, Query
+from cedr.language.syntax import Query
 from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
 from cedr.model.schema import Catalog, DataType, EventType, Shape
 from cedr.plan.compile import CompiledQuery, Program, compile_file
 from cedr.plan.elements import Part
-from cedr.plan.logical import Node, Source, walk
+from cedr.plan.reads import types_read
 from cedr.plan.shape import ROW
 from cedr.plan.splitting import Split, split_of
 from cedr.spark.layout.layout import BUCKETS, Layout, SourceLayout, TypeLayout
@@ -37,7 +38,6 @@ from cedr.spark.plan.reading import attributes_read, fields_read
 from cedr.spark.sources.datatypes import fits, ours, shape_of, sparks
 from cedr.spark.sources.events import Events, EventSource
 
-AnyQuery = str | PathLike[str] | Builder | File | Program | CompiledQuery
 Level = ConsistencyLevel | str
 
 
@@ -109,37 +109,31 @@ def plan(query: AnyQuery, events: Events, options: Options) -> Planned:
 
 def compiled(query: AnyQuery, events: Events, options: Options) -> tuple[CompiledQuery, Catalog, bool]:
     """The query, the types of its events, and whether these are all the types there are."""
-    if isinstance(query, CompiledQuery):
-        query = Program({query.name: query}, Catalog({t.name: t for t in _sources(query.plan)}))
-    if isinstance(query, Program):
-        chosen = choose(query, options.event)
-        known = {t.name: t for t in query.types if not t.open}
-        for event_type in _sources(chosen.plan):
+    asked = parsed(query)
+    if isinstance(asked, Program):
+        chosen = choose(asked, options.event)
+        known = {t.name: t for t in asked.types if not t.open}
+        for event_type in types_read(chosen.plan).values():
             known.setdefault(event_type.name, event_type)
         types = merged(catalog_of(options.catalog), Catalog(known))
         _check(chosen, events)
         return chosen, types, False
-    file = query_file(query)
-    declared = merged(catalog_of(options.catalog), declared_types(file))
+    declared = merged(catalog_of(options.catalog), declared_types(asked))
     own = {source.name for source in events.sources if source.name is not None}
     closed = bool(declared.types) or None not in {source.name for source in events.sources}
     named = set(own)
     if not declared.types:  # which values of the type column the query means is told by the query alone
-        queries = {each.name: each for each in file.statements if isinstance(each, Query)}
+        queries = {each.name: each for each in asked.statements if isinstance(each, Query)}
         meant = {name for each in queries.values() for name in uses_of(each)} - queries.keys()
         for name in sorted(meant - own) if closed else ():
             raise _no_frame(name, events)
         named |= meant
     inferred = Catalog({name: _inferred(name, events) for name in sorted(named)})
     types = merged(inferred, declared)
-    chosen = choose(compile_file(file, types), options.event)
-    check_units(durations_of(chosen, file), events)
+    chosen = choose(compile_file(asked, types), options.event)
+    check_units(durations_of(chosen, asked), events)
     _check(chosen, events)
     return chosen, types, closed
-
-
-def _sources(plan: Node) -> list[EventType]:
-    return [node.type for node in walk(plan) if isinstance(node, Source)]
 
 
 def _inferred(name: str, events: Events) -> EventType:
@@ -155,7 +149,7 @@ def _inferred(name: str, events: Events) -> EventType:
 
 def _check(chosen: CompiledQuery, events: Events) -> None:
     """Every attribute of a type that is read has a column that fits."""
-    for event_type in {each.name: each for each in _sources(chosen.plan)}.values():
+    for event_type in types_read(chosen.plan).values():
         own = [source for source in events.sources if source.name in (None, event_type.name)]
         if not own:
             raise _no_frame(event_type.name, events)
@@ -245,7 +239,7 @@ def _column_type(top: Part, name: str, slots: Slots) -> st.DataType | None:
 
 def _fingerprint(query: CompiledQuery, types: Catalog, split: Split, buckets: int) -> dict[str, str]:
     """What must stay as it is for a checkpoint to be gone on with, each under the name that a refusal says."""
-    read = {event_type.name: types.types[event_type.name] for event_type in _sources(query.plan)}
+    read = {name: types.types[name] for name in types_read(query.plan)}
     described = {
         name: [sorted((a, str(t)) for a, t in each.attributes.items()), each.revisable] for name, each in read.items()
     }

@@ -12,7 +12,8 @@ import sys
 from functools import lru_cache
 from typing import Any, Final
 
-from cedr.errors import Diagnostic, HostError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
 from cedr.spark.extra import check_packages
 
 STATE_STORE: Final = "spark.sql.streaming.stateStore.providerClass"

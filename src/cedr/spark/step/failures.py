@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
-from cedr import errors
-from cedr.errors import CedrError, Diagnostic, HostError
+from cedr.diagnostics import exceptions
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import CedrError, HostError
 from cedr.plan.describe import word
 from cedr.plan.logical import Node
 from cedr.spark.layout.layout import Layout
@@ -47,7 +48,7 @@ def failure(error: BaseException) -> CedrError | None:
     match = _SAID.match(block[0])
     assert match is not None
     rest = "\n".join([match["primary"], *block[1:]]).rstrip()
-    kind = getattr(errors, match["kind"], HostError)
+    kind = getattr(exceptions, match["kind"], HostError)
     found: CedrError = kind(Diagnostic(code=match["code"], primary=rest))
     found.__cause__ = error
     return found
@@ -55,7 +56,7 @@ def failure(error: BaseException) -> CedrError | None:
 
 _STATES = re.compile(r"(?:\s*SQLSTATE: \w+)+$")
 """What Spark adds to a message."""
-_SAID = re.compile(r"cedr\.errors\.(?P<kind>\w+): error\[(?P<code>[a-z0-9-]+)\]: (?P<primary>.*)")
+_SAID = re.compile(r"cedr\.diagnostics\.exceptions\.(?P<kind>\w+): error\[(?P<code>[a-z0-9-]+)\]: (?P<primary>.*)")
 
 
 def _place(layout: Layout, bucket: int, error: Exception) -> Diagnostic:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Client, Connection, Listener
 from typing import Any, Final
 
-from cedr.errors import CedrError
+from cedr.diagnostics.exceptions import CedrError
 from cedr.runtime.values.memory import give_back, resident, unsettle
 from cedr.spark.layout.layout import Layout
 from cedr.spark.output.rows import Columns

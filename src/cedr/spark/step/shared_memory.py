@@ -14,7 +14,8 @@ from multiprocessing.connection import Client, Connection
 from multiprocessing.reduction import recv_handle, send_handle
 from typing import Any, Final, NamedTuple
 
-from cedr.errors import Diagnostic, HostError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
 
 _ALIGNED: Final = 64
 """Columns begin at multiples of this."""

@@ -15,7 +15,8 @@ from typing import Any, Final
 import pandas as pd
 import pyarrow as pa
 
-from cedr.errors import Diagnostic, HostError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
 from cedr.runtime.values.memory import settle
 from cedr.spark.layout.layout import Layout
 from cedr.spark.map_task.pack import SCHEMA, as_column, packed

@@ -10,12 +10,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from cedr.connect.tables import Clock
-from cedr.hosts.account import Account, Told
-from cedr.hosts.agreement import Agreement, agreement
-from cedr.hosts.demo.arriving import Arriving, ArrivingFile
-from cedr.hosts.demo.lanes import Histories
-from cedr.hosts.demo.running import LEVELS, Batch, Costs
-from cedr.hosts.host import Job, oracle
+from cedr.hosts.host import Job
+from cedr.hosts.oracle import Oracle
 from cedr.hosts.queries import choose, query_file
 from cedr.hosts.reasons import Reasons
 from cedr.model.event import Event, primitive_contributors
@@ -25,6 +21,11 @@ from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.stream import Guarantee, Insert, LineageKey
 from cedr.model.time import Time
 from cedr.plan.compile import CompiledQuery, compile_file
+from cedr_demo.account import Account, Told
+from cedr_demo.agreement import Agreement, agreement
+from cedr_demo.arriving import Arriving, ArrivingFile
+from cedr_demo.lanes import Histories
+from cedr_demo.running import LEVELS, Batch, Costs
 
 
 class Utterance(NamedTuple):
@@ -79,7 +80,7 @@ class Watching:
         """What the oracle computes of everything that arrived."""
         job = Job(self.query, tuple(self.arriving.messages), MIDDLE, self.arriving.types)
         return HistoryTable.from_events(
-            replace(row, contributors=primitive_contributors(row)) for row in oracle(job).rows
+            replace(row, contributors=primitive_contributors(row)) for row in Oracle().evaluate(job).rows
         )
 
     def take(self, batch: Batch) -> Step:

@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple, Protocol
 
 from cedr.consistency.measures import Measures
-from cedr.hosts.account import Told
-from cedr.hosts.demo.arriving import Arriving
-from cedr.hosts.engines import local_engine
+from cedr.hosts.local import Local
 from cedr.model.event import Event, primitive_contributors
 from cedr.model.level import MIDDLE, STRONG, WEAK, ConsistencyLevel
 from cedr.model.stream import Change, Insert, Retract
 from cedr.plan.compile import CompiledQuery
+from cedr_demo.account import Told
+from cedr_demo.arriving import Arriving
 
 LEVELS: Final = (STRONG, MIDDLE, WEAK)
 
@@ -57,7 +57,7 @@ class LocalRun:
 
     def __init__(self, query: CompiledQuery, arriving: Arriving, levels: Sequence[ConsistencyLevel] = LEVELS) -> None:
         self._arriving = arriving
-        self._engine = local_engine(query.plan, levels, arriving.types)
+        self._running = Local().start(query.plan, levels, arriving.types)
         self._costs: list[list[Costs]] = []
         self._letters = 0
 
@@ -65,10 +65,10 @@ class LocalRun:
         """One step of the pipeline for each file."""
         for file in self._arriving.files:
             meanwhile()
-            spoken = self._engine.step(list(file.messages), file.number)
+            spoken = self._running.step(list(file.messages), file.number)
             changes = ((each.level, change) for each in spoken if len(each) for change in each.to_changes())
             told = [_told(level, change) for level, change in changes if change.event is not None]
-            measures = self._engine.measures()
+            measures = self._running.measures()
             self._costs.append([_costs(each) for each in measures])
             before, self._letters = self._letters, sum(each.dead_letters for each in measures)
             yield Batch(file.number, in_order(told), self._letters - before)

@@ -22,7 +22,8 @@ from cedr.connect.delivery import RETRACTION, REVISION, Counts, Delivery, Disord
 from cedr.connect.generated import SCHEMA, TIME, Rendering, types_of
 from cedr.connect.machines import Fleet, Story
 from cedr.connect.messages import read_stream
-from cedr.errors import Diagnostic, StreamError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import StreamError
 from cedr.hosts.catalog import declared_types
 from cedr.hosts.queries import query_file
 from cedr.model.schema import Catalog

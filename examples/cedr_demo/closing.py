@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cedr.connect.tables import Table
-from cedr.hosts.agreement import Agreement, Kept
-from cedr.hosts.demo.watching import Peak, Watching
 from cedr.model.time import FOREVER, MINUTE, format_timestamp
+from cedr_demo.agreement import Agreement, Kept
+from cedr_demo.watching import Peak, Watching
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from cedr.cli.reporting import say
-from cedr.hosts.engines import unknown_host
+from cedr.hosts.host import unknown_host
 
 
 def show_demo(host: str, scale: dict[str, int], *, verbose: bool) -> int:
@@ -19,7 +19,7 @@ def show_demo(host: str, scale: dict[str, int], *, verbose: bool) -> int:
     if missing:
         say(f"note: {missing}; this is the same demo on the host local")
         host = "local"
-    from cedr.cli.demo_run import Demo
+    from cedr_demo.demo import Demo
 
     return Demo(scale, verbose=verbose).on_spark() if host == "spark" else Demo(scale, verbose=verbose).local()
 

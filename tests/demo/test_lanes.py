@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cedr.hosts.demo.arriving import ArrivingFile
-from cedr.hosts.demo.lanes import Emitted, Histories
 from cedr.model.event import Event, primitive
 from cedr.model.stream import Insert, Message, Retract, default_key, insert
+from cedr_demo.arriving import ArrivingFile
+from cedr_demo.lanes import Emitted, Histories
 
 LEVELS = ("STRONG", "MIDDLE", "WEAK")
 

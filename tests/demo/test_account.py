@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cedr.hosts.account import Account, Told
 from cedr.model.event import Event, primitive
 from cedr.model.stream import Retract
 from cedr.model.time import FOREVER
+from cedr_demo.account import Account, Told
 
 
 def said(id_: str, start: int, key: str | None = None) -> Told:

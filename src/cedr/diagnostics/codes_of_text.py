@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from cedr.language.code import Code
-from cedr.language.parse import DEEPEST_BRACKETS, LONGEST
+from cedr.diagnostics.code import Code
+
+LONGEST, DEEPEST_BRACKETS = 1_000_000, 100
+"""The parser's limits; the examples lie just beyond them."""
 
 TEXT: tuple[Code, ...] = (
     Code(

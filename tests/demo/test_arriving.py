@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from cedr.errors import StreamError
-from cedr.hosts.demo.arriving import QUIET, Arriving, Scale
+from cedr.diagnostics.exceptions import StreamError
 from cedr.model.intake import Intake
 from cedr.model.stream import Guarantee, Insert, Retract
+from cedr_demo.arriving import QUIET, Arriving, Scale
 
 
 @pytest.fixture(scope="module")

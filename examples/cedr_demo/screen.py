@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from cedr.hosts.agreement import Agreement
-from cedr.hosts.demo.arriving import DISORDER
-from cedr.hosts.demo.lanes import Emitted, Lanes
-from cedr.hosts.demo.watching import Peak, Watching
 from cedr.model.time import DAY, HOUR, MINUTE, format_duration
+from cedr_demo.agreement import Agreement
+from cedr_demo.arriving import DISORDER
+from cedr_demo.lanes import Emitted, Lanes
+from cedr_demo.watching import Peak, Watching
 
 WIDTH, HEIGHT = 80, 24
 _NAME = 8

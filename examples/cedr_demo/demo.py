@@ -14,17 +14,17 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from cedr.cli.demo_closing import closing
-from cedr.cli.demo_screen import screen
-from cedr.cli.demo_view import view
 from cedr.cli.reporting import WRONG, say
-from cedr.hosts.demo.arriving import Arriving, Scale
-from cedr.hosts.demo.running import LocalRun, Run
-from cedr.hosts.demo.watching import Peak, Watching
+from cedr_demo.arriving import Arriving, Scale
+from cedr_demo.closing import closing
+from cedr_demo.running import LocalRun, Run
+from cedr_demo.screen import screen
+from cedr_demo.view import view
+from cedr_demo.watching import Peak, Watching
 
 if TYPE_CHECKING:
     from cedr.model.history import HistoryTable
-    from cedr.spark.demo.session import Spark
+    from cedr_demo.spark_session import Spark
 
 _MOMENT = 0.1
 
@@ -64,7 +64,7 @@ class Demo:
             watching, meant = self._prepared("on Spark")
             spark = _awaited(starting, self._view.tick)
         try:
-            from cedr.spark.demo.running import SparkRun
+            from cedr_demo.spark_running import SparkRun
 
             self._view.waiting("starting the query")
             run = SparkRun(spark.session, query_text(), watching.arriving, folder)
@@ -97,7 +97,7 @@ class Demo:
 
 
 def _started(folder: Path) -> Spark:
-    from cedr.spark.demo.session import Spark
+    from cedr_demo.spark_session import Spark
 
     return Spark(folder)
 
@@ -114,7 +114,7 @@ def _awaited(future: Future[Any], tick: Callable[[], None]) -> Any:
 
 def query_text() -> str:
     """The query of the paper."""
-    return (files("cedr.cli") / "examples" / "cidr07.cedr").read_text("utf-8")
+    return (files("cedr_demo") / "cidr07.cedr").read_text("utf-8")
 
 
 def _keep_log(folder: Path) -> None:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pytest
 
-from cedr.cli.demo_run import query_text
-from cedr.hosts.demo.arriving import Arriving, Scale
-from cedr.hosts.demo.running import LEVELS, LocalRun
-from cedr.hosts.demo.watching import Peak, Watching
 from cedr.model.level import MIDDLE, STRONG, WEAK, ConsistencyLevel
+from cedr_demo.arriving import Arriving, Scale
+from cedr_demo.demo import query_text
+from cedr_demo.running import LEVELS, LocalRun
+from cedr_demo.watching import Peak, Watching
 
 
 @pytest.fixture(scope="module")

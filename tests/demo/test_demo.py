@@ -14,18 +14,18 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from cedr.cli import demo, demo_run
-from cedr.cli.demo_run import query_text
-from cedr.cli.demo_screen import HEIGHT, WIDTH
-from cedr.cli.demo_view import LiveView
 from cedr.cli.main import app
-from cedr.hosts.agreement import Agreement
-from cedr.hosts.demo.arriving import Arriving, Scale
-from cedr.hosts.demo.running import LocalRun
-from cedr.hosts.demo.watching import Watching
 from cedr.model.history import HistoryTable
 from cedr.model.level import MIDDLE
 from cedr.spark.session import java
+from cedr_demo import command, demo
+from cedr_demo.agreement import Agreement
+from cedr_demo.arriving import Arriving, Scale
+from cedr_demo.demo import query_text
+from cedr_demo.running import LocalRun
+from cedr_demo.screen import HEIGHT, WIDTH
+from cedr_demo.view import LiveView
+from cedr_demo.watching import Watching
 from tests.docs.console import commands
 from tests.docs.pages import ROOT, blocks
 from tests.terminal import on_terminal
@@ -107,7 +107,7 @@ def test_the_live_screen_fits() -> None:
 
 
 def test_a_row_that_is_missing_is_found_and_ends_in_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo_run, "Watching", Lying)
+    monkeypatch.setattr(demo, "Watching", Lying)
     done = CliRunner().invoke(app, ["demo", "--host", "local", *FEW, "--verbose"])
     assert done.exit_code == 1
     lines = done.stdout.splitlines()
@@ -150,7 +150,7 @@ def test_the_readme_shows_the_screen() -> None:
 
 
 def test_without_pyspark_the_host_local_is_taken_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "find_spec", lambda _: None)
+    monkeypatch.setattr(command, "find_spec", lambda _: None)
     done = CliRunner().invoke(app, ["demo", *FEW])
     assert done.exit_code == 0
     assert done.stderr.startswith(

@@ -13,7 +13,8 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from cedr.errors import Diagnostic, HostError
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
 from cedr.spark.session.class_archive import keep, keeping, kept_classes, loading
 from cedr.spark.session.java import ensure_java
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cedr.language.code import Code
+from cedr.diagnostics.code import Code
 
 _AB = "TYPE A (x INTEGER, y INTEGER);\nTYPE B (x INTEGER);\n"
 _ABC = _AB + "TYPE C (x INTEGER);\n"

@@ -15,15 +15,16 @@ from typing import Any, Final
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from cedr.errors import Diagnostic, HostError
-from cedr.hosts.account import Told
-from cedr.hosts.demo.arriving import Arriving
-from cedr.hosts.demo.running import LEVELS, Batch, Costs, in_order
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
 from cedr.model.event import Event, Payload
 from cedr.model.time import FOREVER
 from cedr.spark.api.query import query
 from cedr.spark.sources.events import events
 from cedr.spark.step.failures import failure
+from cedr_demo.account import Told
+from cedr_demo.arriving import Arriving
+from cedr_demo.running import LEVELS, Batch, Costs, in_order
 
 _SCHEMA: Final = (
     "change string, type string, id string, vs timestamp, os timestamp, guarantee timestamp, "

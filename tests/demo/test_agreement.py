@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cedr.hosts.agreement import agreement
 from cedr.model.event import Event, primitive
 from cedr.model.history import HistoryTable
 from cedr.model.level import MIDDLE, STRONG, WEAK, ConsistencyLevel
+from cedr_demo.agreement import agreement
 
 OLD, ALIVE, NEWER = (primitive("Alert", id_, vs, vs + 5) for id_, vs in (("old", 1), ("alive", 18), ("newer", 21)))
 TRUTH = [OLD, ALIVE, NEWER]

@@ -9,15 +9,15 @@ from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from cedr.cli.demo_screen import Screen, introduction
 from cedr.cli.reporting import say
 from cedr.model.time import Time, format_timestamp
+from cedr_demo.screen import Screen, introduction
 
 if TYPE_CHECKING:
-    from cedr.cli.demo_closing import Closing
-    from cedr.hosts.demo.running import Costs
-    from cedr.hosts.demo.watching import Step, Utterance, Watching
     from cedr.model.level import ConsistencyLevel
+    from cedr_demo.closing import Closing
+    from cedr_demo.running import Costs
+    from cedr_demo.watching import Step, Utterance, Watching
 
 _NAMED = 3
 """So many retractions of a batch are shown with their reason; the rest is counted."""

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cedr.hosts.demo.arriving import ArrivingFile
 from cedr.model.event import Event
 from cedr.model.stream import Insert, Message
 from cedr.model.time import Time
+from cedr_demo.arriving import ArrivingFile
 
 
 class Emitted(NamedTuple):
