@@ -109,6 +109,7 @@ class Oracle:
                 len(node.parameters),
                 node.parameters,
                 node.scope,
+                node.ties,
                 place=node.place,
                 predicates=node.predicates,
                 disjoint=node.disjoint,

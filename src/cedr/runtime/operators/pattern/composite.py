@@ -1,6 +1,6 @@
 """What SEQUENCE and ATLEAST have in common: instances, their choice, the composite rows made of them.
 
-Paper: Section 3.3.2.  Readings: R8 (IDs), R11, R12, R25 to R28 (SC modes).
+Paper: Section 3.3.2.  Readings: R8 (IDs), R11, R12, R25 to R28 (SC modes), R49 (WITH TIES).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from cedr.runtime.operators.mechanism.consumption import Consumption
 from cedr.runtime.operators.mechanism.inputs import Input
 from cedr.runtime.operators.mechanism.instances import Asked, Found
 from cedr.runtime.operators.mechanism.parameters import Parameters
+from cedr.runtime.operators.mechanism.simultaneous import Simultaneous
 from cedr.runtime.store.relation import Reach, Relation
 from cedr.runtime.store.table import Mask, Rows, Table
 from cedr.runtime.store.times import later
@@ -36,6 +37,7 @@ class Composite(PatternOperator):
         self.scope = scope
         self.place = node.place
         self.parameters = Parameters(inputs, node.parameters, conjuncts)
+        self.simultaneous = Simultaneous(self.parameters.relations, ties=node.ties)
         self.consuming = bool(self.parameters.consuming) or node.disjoint is not None
         self.endless = self.consuming
         self.reach = total_scope(node) or 0
