@@ -129,9 +129,7 @@ ALONE = (
 """Over the whole stream: one history a run."""
 
 TIED_PAIRS = tuple(
-    pattern.replace(")", " WITH TIES)")
-    for pattern in PAIRS
-    if pattern.startswith(("SEQUENCE", "ALL", "ATLEAST"))
+    pattern.replace(")", " WITH TIES)") for pattern in PAIRS if pattern.startswith(("SEQUENCE", "ALL", "ATLEAST"))
 )
 """The same WITH TIES: their histories hold equal times."""
 

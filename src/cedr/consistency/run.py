@@ -48,6 +48,8 @@ class Monitor:
         self.spoken: Time = BEGINNING
         self.waiting: ConsistencyLevel | None = None
         self.inserts = self.retractions = self.guarantees = 0
+        self._ties_before = 0
+        """Ties that were counted before a restart, without those that the restart counts again."""
         self.needed: dict[str, Time] = {}
         self._due: Time = BEGINNING
         self._waiting: Time = FOREVER
@@ -137,6 +139,7 @@ class Monitor:
             "waiting_after": self._waiting,
             "spoken": self.spoken,
             "counts": [self.inserts, self.retractions, self.guarantees],
+            "ties": self.ties,
             "guarantees": self.dataflow.guarantees,
             "frozen": self.voice.frozen,
             "ghosts": ghosts_as_json(self.voice.all_ghosts()),
@@ -159,6 +162,7 @@ class Monitor:
         self.dataflow.resume(written["choices"][0])
         added = {stream: Delta(added=rows) for stream, rows in self.feed.live().items()}
         delta = self.dataflow.update(added)
+        self._ties_before = written.get("ties", 0) - self.dataflow.ties
         now = self._clock.times[-1] if self._clock.times else BEGINNING
         self.voice.frozen, self.voice.ghosts = written["frozen"], ghosts_from_json(written["ghosts"])
         self.voice.resume(delta.added, self._log.load(segments), self._due, now)
@@ -170,6 +174,11 @@ class Monitor:
         ends = zip(said.said_oe.view[rows].tolist(), said.said_ves(rows).tolist(), strict=True)
         events = events_of(self.dataflow.relation, rows)
         return [replace(event, occurrence_end=oe, valid_end=ve) for event, (oe, ve) in zip(events, ends, strict=True)]
+
+    @property
+    def ties(self) -> int:
+        """Events that share Vs and key with another event of the same operator.  Reading: R49."""
+        return self._ties_before + self.dataflow.ties
 
     def measures(self) -> Measures:
         """What this level has taken in, holds, and has said."""
@@ -195,6 +204,7 @@ class Monitor:
             frozen=self.voice.frozen,
             dead_letters=letters,
             duplicates=counts.duplicates,
+            ties=self.ties,
             rows=rows,
             bytes=held,
         )

@@ -29,7 +29,8 @@ from cedr.model.schema import Catalog
 from cedr.model.stream import Change, Guarantee, Insert, Message
 from cedr.model.time import FOREVER
 from cedr.plan.compile import CompiledQuery
-from cedr.semantics.evaluate import evaluate
+from cedr.semantics.evaluate import Oracle
+from cedr.semantics.ties import tied
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ class Answer:
     dead_letters: Sequence[DeadLetter]
     changes: Callable[[Track[object]], Stream]
     warnings: Sequence[Diagnostic] = field(default=())
+    ties: int = 0
+    """Events that share Vs and key with another event of the same operator (R49); on Spark the workers tell."""
 
 
 Host = Callable[[Job], Answer]
@@ -85,7 +88,8 @@ def local(job: Job) -> Answer:
     end = FOREVER
     if job.query.as_of is not None:
         said, end = list(_stream(job, local_engine, untracked).changes), job.query.as_of
-    return Answer(said_by(said, end), engine.dead_letters(), lambda track: _stream(job, local_engine, track))
+    ties = engine.measures()[0].ties
+    return Answer(said_by(said, end), engine.dead_letters(), lambda track: _stream(job, local_engine, track), ties=ties)
 
 
 def unasked(job: Job) -> Answer:
@@ -119,11 +123,12 @@ def _meant(job: Job, changes: Callable[[Track[object]], Stream]) -> Answer:
     intake = Intake(job.types)
     for number, message in enumerate(job.messages, 1):
         intake.receive(message, number)
+    known = Oracle(intake.rows())
     if job.query.as_of is None:
-        rows = evaluate(job.query.plan, intake.rows())
+        rows = known.table(job.query.plan)
     else:
         rows = said_by(changes(untracked).changes, job.query.as_of)
-    return Answer(rows, intake.dead_letters(final=True), changes)
+    return Answer(rows, intake.dead_letters(final=True), changes, ties=tied(job.query.plan, known))
 
 
 def _stream(job: Job, factory: Factory, track: Track[object]) -> Stream:

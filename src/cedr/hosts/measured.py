@@ -20,6 +20,7 @@ _COLUMNS: tuple[tuple[str, Callable[[Measures], object]], ...] = (
     ("frozen", lambda m: m.frozen),
     ("dead letters", lambda m: m.dead_letters),
     ("duplicates", lambda m: m.duplicates),
+    ("ties", lambda m: m.ties),
     ("rows", lambda m: m.total_rows),
     ("bytes", lambda m: m.total_bytes),
 )

@@ -113,6 +113,7 @@ class Naive:
             frozen=0,  # it does not keep count
             dead_letters=len(reference.dead_letters),
             duplicates=intake.counts.duplicates,
+            ties=reference.ties,
             rows={"messages": len(intake.accepted)},
             bytes={},
         )

@@ -21,7 +21,7 @@ from cedr.data.results import standing
 from cedr.errors import Diagnostic, HostError
 from cedr.hosts.engines import ENGINES, fitting_engine, in_order
 from cedr.hosts.host import Answer, Job, host_named, on_the_oracle, said_by, sensible_batch
-from cedr.hosts.noticing import on_stream
+from cedr.hosts.noticing import of_ties, on_stream
 from cedr.hosts.preparing import Prepared
 from cedr.hosts.result import ChangeStream, Result, Track, untracked
 from cedr.model.dead_letter import DeadLetter
@@ -58,26 +58,29 @@ class _Level:
         prepared, query = self._prepared, self._prepared.query
         if query.as_of is not None:
             stream = self._stream(untracked, until=query.as_of)
+            prepared.warnings.extend(of_ties(0 if stream.measures is None else stream.measures.ties))
             return self._result(Rejects(), rows=self._ordered(said_by(stream.changes, query.as_of)))
         split = split_of(query.plan, stable_key=False)
         arriving, _ = prepared.arriving, prepared.shape  # the shape is asked of rows that may be gone after this
         rejected: list[Rejected] = []
-        duplicates = 0
+        duplicates = ties = 0
 
         def emitted() -> Iterator[pa.RecordBatch]:
-            nonlocal duplicates
+            nonlocal duplicates, ties
             for share in arriving.whole(None if split.whole else split.by):
                 pipeline = Pipeline(query.plan, STRONG, prepared.types, all_streams=False)
                 for changes in pipeline.whole(share, 1):
                     yield from (each.to_arrow() for each in changes)
                 rejected.extend(_placed(letter, arriving) for letter in pipeline.dead_letters())
-                duplicates += pipeline.measures()[0].duplicates
+                measures = pipeline.measures()[0]
+                duplicates, ties = duplicates + measures.duplicates, ties + measures.ties
                 del pipeline, changes, share
                 gc.collect(1)
                 pa.default_memory_pool().release_unused()
 
         raw = standing(emitted(), bitemporal=query.bitemporal)
         self._tell_duplicates(duplicates)
+        prepared.warnings.extend(of_ties(ties))
         return self._result(Rejects([*prepared.rejects.rows, *rejected]), raw=raw)
 
     def by_messages(self, host: str) -> Result:
@@ -86,6 +89,7 @@ class _Level:
         messages = tuple(prepared.arriving.messages())
         answer: Answer = host_named(host)(Job(prepared.query, messages, self._level, prepared.types, self._batch))
         letters = self._letters(answer.dead_letters)
+        prepared.warnings.extend(of_ties(answer.ties))
 
         def stream(track: Track[object]) -> ChangeStream:
             if host in ENGINES:

@@ -116,9 +116,7 @@ class Lowering:
     def _(self, expression: syntax.AtLeast, place: str) -> Node:
         place += "ATLEAST"
         parts = self._operands(expression.parameters, place)
-        return logical.AtLeast(
-            expression.count, parts, expression.scope, expression.ties, **_common(expression, place)
-        )
+        return logical.AtLeast(expression.count, parts, expression.scope, expression.ties, **_common(expression, place))
 
     @_expression.register
     def _(self, expression: syntax.AtMost, place: str) -> Node:

@@ -33,6 +33,7 @@ from cedr.runtime.operators.open_ends import OpenEnds, reading_ends, shown_ends
 from cedr.runtime.operators.pattern.at_least import AtLeast
 from cedr.runtime.operators.pattern.at_most import AtMost
 from cedr.runtime.operators.pattern.cancel_when import CancelWhen
+from cedr.runtime.operators.pattern.composite import Composite
 from cedr.runtime.operators.pattern.not_sequence import Not
 from cedr.runtime.operators.pattern.sequence import Sequence as SequenceOperator
 from cedr.runtime.operators.pattern.unless import Unless, UnlessNth
@@ -80,6 +81,11 @@ class Dataflow:
     def holds_back(self) -> bool:
         """Whether a row may wait to be said though nothing bears on it: slices and open ends.  Reading: R36."""
         return any(isinstance(s.node, logical.Slice) or any(s.open_ends) for s in self.stages)
+
+    @property
+    def ties(self) -> int:
+        """How many events share Vs and key with another event of the same operator.  Reading: R49."""
+        return sum(s.operator.tie_count.count for s in self.stages if isinstance(s.operator, Composite))
 
     # -- building -----------------------------------------------------------------------------------------------------
 

@@ -49,9 +49,9 @@ def ranges(first: Any, last: Any, at: Any, scope: int, modes: tuple[bool, bool, 
     """For each row of the last parameter the range of the first parameter's places that go with it.
 
     ``first``, ``last``: pieces and entries; ``at``: groups and places.  ``modes``: whether only those count that no
-    other row of the last parameter is nearer to (FIRST on the last one), whether only the latest (LAST on the first one),
-    and whether rows at one time go together (WITH TIES).  ``found`` gets group, place, and where the range begins and
-    ends: they are asked for together.  The number of pairs, or ``TIED``; the other number means nothing.
+    other row of the last parameter is nearer to (FIRST on the last one), whether only the latest (LAST on the first
+    one), and whether rows at one time go together (WITH TIES).  ``found`` gets group, place, and where the range begins
+    and ends: they are asked for together.  The number of pairs, or ``TIED``; the other number means nothing.
     """
     nearest, latest, ties = modes
     tick = 1 if ties else 0

@@ -1,7 +1,7 @@
 """Events of equal Vs in one instance: WITH TIES lets them follow each other.
 
-Reading: R49.  Events of one stream with equal Vs follow each other in R42's order only, so that a pair is found once; and
-so no event fills two parameters of an instance.
+Reading: R49.  Events of one stream with equal Vs follow each other in R42's order only, so that a pair is found once;
+and so no event fills two parameters of an instance.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from cedr.runtime.operators.mechanism.beliefs import Window
 from cedr.runtime.operators.mechanism.inputs import Input
 from cedr.runtime.operators.mechanism.instances import Asked, Found, Shape
 from cedr.runtime.operators.pattern.composite import Composite, relation_of
-from cedr.runtime.store.table import Mask, Rows, picked
+from cedr.runtime.store.table import Delta, Mask, Rows, picked
 from cedr.runtime.store.times import earlier, later
 
 
@@ -45,6 +45,10 @@ class AtLeast(Composite):
         tables = [id(source.relation.table) for source in inputs]
         self._shared = len(set(tables)) < len(tables)
         """Whether one event may fill several parameters."""
+
+    def update(self, deltas: Sequence[Delta]) -> Delta:
+        """Take in the changes of all inputs; the change of the output."""
+        return self.counted(self.anew(deltas))
 
     # -- instances ----------------------------------------------------------------------------------------------------
 
@@ -200,7 +204,9 @@ class _Grown:
 
 def _together(parts: list[_Grown]) -> _Grown:
     columns = [np.concatenate(some) for some in zip(*(p.columns for p in parts), strict=True)]
-    return _Grown(columns, *(np.concatenate([getattr(p, n) for p in parts]) for n in ("owner", "last", "first", "front")))
+    return _Grown(
+        columns, *(np.concatenate([getattr(p, n) for p in parts]) for n in ("owner", "last", "first", "front"))
+    )
 
 
 def _nth(columns: Sequence[Rows], order: Rows, position: int) -> Rows:

@@ -13,6 +13,7 @@ import numpy as np
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan import logical
 from cedr.plan.bounds import scope as total_scope
+from cedr.plan.ties import counted_parameters
 from cedr.runtime.expressions.compile import Conjuncts
 from cedr.runtime.ids.text_ids import Digests, MadeIds, Making, Recipe, TextIds
 from cedr.runtime.operators.mechanism.affected_ranges import PatternOperator
@@ -22,8 +23,9 @@ from cedr.runtime.operators.mechanism.inputs import Input
 from cedr.runtime.operators.mechanism.instances import Asked, Found
 from cedr.runtime.operators.mechanism.parameters import Parameters
 from cedr.runtime.operators.mechanism.simultaneous import Simultaneous
+from cedr.runtime.operators.mechanism.tie_count import TieCount
 from cedr.runtime.store.relation import Reach, Relation
-from cedr.runtime.store.table import Mask, Rows, Table
+from cedr.runtime.store.table import Delta, Mask, Rows, Table
 from cedr.runtime.store.times import later
 
 
@@ -38,6 +40,7 @@ class Composite(PatternOperator):
         self.place = node.place
         self.parameters = Parameters(inputs, node.parameters, conjuncts)
         self.simultaneous = Simultaneous(self.parameters.relations, ties=node.ties)
+        self.tie_count = TieCount([inputs[index] for index in counted_parameters(node)])
         self.consuming = bool(self.parameters.consuming) or node.disjoint is not None
         self.endless = self.consuming
         self.reach = total_scope(node) or 0
@@ -45,6 +48,11 @@ class Composite(PatternOperator):
         self.ids = MadeIds(self._made, self._recipe())
         self.table = Table(self.ids, [source.relation.table for source in inputs])
         self.relation = _relation(self.table, node.place, [source.relation for source in inputs])
+
+    def counted(self, delta: Delta) -> Delta:
+        """The change of the output, the ties among what the inputs have taken in being counted.  Reading: R49."""
+        self.tie_count.take_in()
+        return delta
 
     @abstractmethod
     def instances(self, asked: Asked) -> Found:

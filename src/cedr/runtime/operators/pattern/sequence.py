@@ -1,8 +1,8 @@
 """SEQUENCE.
 
-Paper: Section 3.3.2, "Event Sequencing".  Readings: R11, R25, R49.  Instances are found from their last contributor back:
-for each anchor the rows of the parameter before it are a range of a sorted store, and so on.  Where LAST on the last
-parameter chooses by the future, they are anchored at their first contributor and found forward.
+Paper: Section 3.3.2, "Event Sequencing".  Readings: R11, R25, R49.  Instances are found from their last contributor
+back: for each anchor the rows of the parameter before it are a range of a sorted store, and so on.  Where LAST on the
+last parameter chooses by the future, they are anchored at their first contributor and found forward.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Sequence(Composite):
 
     def update(self, deltas: Several[Delta]) -> Delta:
         """Rows that come after all that is known bear on nothing before them."""
-        return self.appended(deltas) if self._pairs and self.follows(deltas) else self.anew(deltas)
+        return self.counted(self.appended(deltas) if self._pairs and self.follows(deltas) else self.anew(deltas))
 
     def appended(self, deltas: Several[Delta]) -> Delta:
         """Take in rows of both parameters of a pair that come after all that is known of them."""
