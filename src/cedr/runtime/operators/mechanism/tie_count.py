@@ -35,6 +35,9 @@ class TieCount:
         self._inputs = list(inputs)
         for source in self._inputs:
             source.taken()  # from now on it keeps what it takes in
+        self._tables = {id(source.relation.table): number for number, source in enumerate(self._inputs)}
+        self._apart = len(self._tables) == len(self._inputs)
+        """Whether no two inputs are of one table, so that no event is in two of them."""
         self.count = 0
         self._newest: Time = BEGINNING
         """No row with a larger Vs has come."""
@@ -61,28 +64,52 @@ class TieCount:
             (one, these), (other, those) = parts[i], parts[j]
             meet(these[:3], those[:3], one.table is other.table, met[i], met[j])
         found = [(relation, part, np.flatnonzero(which)) for (relation, part), which in zip(parts, met, strict=True)]
-        if not any(len(at) for *_, at in found):
-            return 0
-        numbers = iter(_numbered([(part.groups[at], part.times[at]) for _, part, at in found])[1])
-        return _tied([_Entries(relation, next(numbers), part.rows[at]) for relation, part, at in found])
+        count = sum(len(at) for *_, at in found)
+        if not count or (self._apart and all(relation.table.plain.implicit for relation, _ in parts)):
+            return count
+        _, numbers = _numbered([(part.groups[at], part.times[at]) for _, part, at in found])
+        entries = zip(found, numbers, strict=True)
+        return _tied([_Entries(relation, number, part.rows[at]) for (relation, part, at), number in entries])
 
     def _of_changed(self, applied: Sequence[Sequence[Applied]]) -> int:
         """Ties after a change without those before it, at the times that it touches."""
-        changes = [part for each in applied for part in each]
-        where, numbers = _numbered([(part.groups, part.times) for part in changes])
-        number_of = dict(zip(map(id, changes), numbers, strict=True))
+        changes = [
+            (source.relation, self._near(part))
+            for source, parts in zip(self._inputs, applied, strict=True)
+            for part in parts
+        ]
+        if not any(len(part.rows) for _, part in changes):
+            return 0
+        (groups, times), numbers = _numbered([(part.groups, part.times) for _, part in changes])
         after, before = [], []
         for source, parts in zip(self._inputs, applied, strict=True):
             store = source.store.sorted
-            clusters, places = store.locate(where[:, 0].copy(), where[:, 1].copy(), where[:, 1].copy()).expand()
+            clusters, places = store.locate(groups, times, times).expand()
             now = _Entries(source.relation, clusters, store.rows[places])
             after.append(now)
             came = [part.rows for part in parts if part.added]
             stayed = ~np.isin(now.rows, np.concatenate(came)) if came else np.ones(len(now.rows), dtype=np.bool_)
             before.append(_Entries(source.relation, now.clusters[stayed], now.rows[stayed]))
-            gone = [part for part in parts if not part.added]
-            before += [_Entries(source.relation, number_of[id(part)], part.rows) for part in gone]
+        for (relation, part), number in zip(changes, numbers, strict=True):
+            if not part.added:
+                before.append(_Entries(relation, number, part.rows))
         return _tied(after) - _tied(before)
+
+    def _near(self, part: Applied) -> Applied:
+        """Of rows that came those with another row at their time; rows that went are all of interest."""
+        if not part.added:
+            return part
+        near = np.zeros(len(part.rows), dtype=np.bool_)
+        table, row = np.full(len(part.rows), -1), np.full(len(part.rows), -1)
+        for source in self._inputs:
+            store = source.store.sorted
+            places = store.locate(part.groups, part.times, part.times)
+            here = np.flatnonzero(places.counts > 0)
+            first, number = store.rows[places.begin[here]], self._tables[id(source.relation.table)]
+            other = (row[here] >= 0) & ((row[here] != first) | (table[here] != number))
+            near[here] |= other | (places.counts[here] > 1)
+            table[here], row[here] = number, first
+        return Applied(part.groups[near], part.times[near], part.rows[near], part.added)
 
 
 def _repeated(part: Applied) -> Mask:
@@ -94,12 +121,22 @@ def _repeated(part: Applied) -> Mask:
     return found
 
 
-def _numbered(parts: Sequence[tuple[Rows, Rows]]) -> tuple[Rows, list[Rows]]:
+def _numbered(parts: Sequence[tuple[Rows, Rows]]) -> tuple[tuple[Rows, Rows], list[Rows]]:
     """The different (group, time) of some rows, and for each part the number of each of its rows' one."""
-    pairs = np.concatenate([np.stack(part, axis=1) for part in parts])
-    where, inverse = np.unique(pairs, axis=0, return_inverse=True)
-    ends = np.cumsum([len(groups) for groups, _ in parts])
-    return where, np.split(inverse.reshape(-1), ends[:-1])
+    groups, times = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    numbers, first = _dense(groups, times)
+    ends = np.cumsum([len(own) for own, _ in parts])
+    return (groups[first], times[first]), np.split(numbers, ends[:-1])
+
+
+def _dense(*columns: Rows) -> tuple[Rows, Rows]:
+    """Numbers from 0 in the order of some columns, equal ones for equal rows; and the first row of each number."""
+    order = np.lexsort(columns[::-1])
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = np.logical_or.reduce([column[order][1:] != column[order][:-1] for column in columns])
+    numbers = np.empty(len(order), dtype=np.int64)
+    numbers[order] = np.cumsum(new) - 1
+    return numbers, order[new]
 
 
 def _tied(parts: Sequence[_Entries]) -> int:
@@ -111,9 +148,9 @@ def _tied(parts: Sequence[_Entries]) -> int:
     columns = [
         (part.clusters, np.full(len(part.rows), tables[id(part.relation.table)]), *_event(part)) for part in filled
     ]
-    stacked = np.stack([np.concatenate(column) for column in zip(*columns, strict=True)], axis=1)
-    clusters = np.unique(stacked, axis=0)[:, 0]
-    sizes = np.unique(clusters, return_counts=True)[1]
+    stacked = [np.concatenate(column) for column in zip(*columns, strict=True)]
+    _, first = _dense(*stacked)
+    sizes = np.bincount(stacked[0][first])
     return int(sizes[sizes > 1].sum())
 
 
