@@ -152,3 +152,17 @@ def test_mistakes_are_told() -> None:
     with pytest.raises(ValueError, match="one expression"):
         cedr.expr("1 AS a, 2")
     assert "Column" in repr(x)
+
+
+def test_with_ties() -> None:
+    """R49: behind the scope of three operators, and of no other."""
+    for built, text in (
+        (cedr.sequence("A a", "B b", within=5), "SEQUENCE(A AS a, B AS b, 5 WITH TIES)"),
+        (cedr.all_of("A a", "B b", within=5), "ALL(A AS a, B AS b, 5 with ties)"),
+        (cedr.at_least(1, "A a", "B b", within=5), "ATLEAST(1, A AS a, B AS b, 5 WITH TIES)"),
+    ):
+        assert same(built.with_ties().named("Q"), f"EVENT Q WHEN {text}")
+        assert not same(built.named("Q"), f"EVENT Q WHEN {text}")
+    for other in (cedr.event("A"), cedr.any_of("A")):
+        with pytest.raises(TypeError, match="WITH TIES"):
+            other.with_ties()

@@ -41,6 +41,9 @@ class Engine(Protocol):
     @property
     def held(self) -> int: ...
 
+    @property
+    def ties(self) -> int: ...
+
     def step(self, messages: Sequence[Message], cedr_time: Time) -> list[Change]: ...
 
     def switch(self, level: ConsistencyLevel, *, at_sync_point: bool = False) -> None: ...
@@ -85,6 +88,10 @@ class Live:
     @property
     def held(self) -> int:
         return self.pipeline.measures()[0].held
+
+    @property
+    def ties(self) -> int:
+        return self.pipeline.measures()[0].ties
 
     def step(self, messages: Sequence[Message], cedr_time: Time) -> list[Change]:
         (found,) = self.pipeline.step(messages, cedr_time)

@@ -128,9 +128,56 @@ ALONE = (
 )
 """Over the whole stream: one history a run."""
 
+TIED_PAIRS = tuple(
+    pattern.replace(")", " WITH TIES)") for pattern in PAIRS if pattern.startswith(("SEQUENCE", "ALL", "ATLEAST"))
+)
+"""The same WITH TIES: their histories hold equal times."""
+
+TIED_TRIPLES = (
+    "SEQUENCE(A x, B y, A z, 3 WITH TIES)",
+    "SEQUENCE(A x, A y, A z, 2 WITH TIES)",
+    "SEQUENCE(A x, LAST A y, FIRST B z, 3 WITH TIES)",
+    "SEQUENCE(FIRST A x, LAST B y, A z, 3 WITH TIES)",
+    "SEQUENCE(A x, FIRST A y, LAST A z, 3 WITH TIES)",
+    "SEQUENCE(FIRST A x CONSUME, A y, B z CONSUME, 3 WITH TIES)",
+    "ATLEAST(2, A x, B y, A z, 2 WITH TIES)",
+    "ATLEAST(2, FIRST A x, B y, A z, 2 WITH TIES)",
+    "ATLEAST(2, A x, LAST B y, LAST A z, 2 WITH TIES)",
+    "ATLEAST(2, A x CONSUME, B y, FIRST A z, 3 WITH TIES)",
+    "ALL(A x, B y, A z, 3 WITH TIES)",
+    "UNLESS(SEQUENCE(A x, B y, 2 WITH TIES), A z, 2)",
+    "UNLESS(SEQUENCE(A x, A y, 2 WITH TIES), B z, 2)",
+    "UNLESS(SEQUENCE(A x, B y, 2 WITH TIES), A z, 1, 2)",
+    "UNLESS(ALL(A x, B y, 2 WITH TIES), B z, 2, 2)",
+    "UNLESS(A x, SEQUENCE(B y, A z, 2 WITH TIES), 3)",
+    "NOT(B z, SEQUENCE(A x, A y, 3 WITH TIES))",
+    "NOT(A z, SEQUENCE(A x, B y, 3 WITH TIES))",
+    "NOT(B z, SEQUENCE(LAST A x, FIRST A y, 3 WITH TIES))",
+    "CANCEL-WHEN(SEQUENCE(A x, A y, 3 WITH TIES), B z)",
+    "ALL(SEQUENCE(A x, B y, 2 WITH TIES), A z, 3)",
+    "SEQUENCE(SEQUENCE(A x, B y, 2), A z, 3 WITH TIES)",
+    "ALL(SEQUENCE(A x, B y, 2 WITH TIES), A z, 3 WITH TIES)",
+)
+
+TIED_KEYED = (
+    "SEQUENCE(A x, B y, 2 WITH TIES) DISJOINT",
+    "SEQUENCE(A x, A y, 3 WITH TIES) DISJOINT",
+    "ALL(A x, B y, 2 WITH TIES) DISJOINT",
+    "ATLEAST(1, A x, B y, 2 WITH TIES)",
+    "ATLEAST(2, A x, B y, A z, 2 WITH TIES) DISJOINT",
+    "NOT(B z, SEQUENCE(A x, A y, 3 WITH TIES)) DISJOINT",
+    "UNLESS(ALL(A x, B y, 2 WITH TIES), A z, 2) DISJOINT",
+    "SEQUENCE(UNLESS(A x, B y, 2), A z, 3 WITH TIES)",
+    "SEQUENCE(ANY(A x, B y), A z, 2 WITH TIES)",
+)
+
 CASES = (
     *(Case(pattern, KEY) for pattern in (*PAIRS, *TRIPLES, *KEYED)),
     *(Case(pattern, "x.k - y.k = 0") for pattern in PAIRS),
     *(Case(pattern, "x.k - y.k = 0 AND x.k - z.k = 0 AND y.k - z.k = 0") for pattern in TRIPLES),
     *(Case(pattern) for pattern in ALONE),
+    *(Case(pattern, KEY) for pattern in (*TIED_PAIRS, *TIED_TRIPLES, *TIED_KEYED)),
+    *(Case(pattern, "x.k - y.k = 0") for pattern in TIED_PAIRS),
+    *(Case(pattern, "x.k - y.k = 0 AND x.k - z.k = 0 AND y.k - z.k = 0") for pattern in TIED_TRIPLES),
+    *(Case(pattern) for pattern in ("SEQUENCE(A x, A y, 2 WITH TIES)", "ALL(A x, B y, 2 WITH TIES) DISJOINT")),
 )

@@ -174,11 +174,13 @@ def test_slices_and_lists_in_one_line() -> None:
     assert line(logical.GroupBy(A, (), ())) == "GROUP BY ()"
     assert line(logical.CancelWhen(A, B, from_root=True)) == "CANCEL-WHEN FROM ROOT"
     assert line(logical.Distinct(A)) == "DISTINCT"
+    assert line(logical.All((logical.Parameter(A),), 5, ties=True)) == "ALL WITHIN 5 WITH TIES"
 
 
 def test_arguments_by_name() -> None:
     assert arguments(logical.Slice(A, (1, 5), None, 7)) == {"occurrence": "[1, 5]", "as_of": "7"}
     assert arguments(logical.CancelWhen(A, B, from_root=True)) == {"from": "ROOT"}
+    assert arguments(logical.Sequence((logical.Parameter(A),), 5, ties=True)) == {"scope": 5, "with": "TIES"}
     assert arguments(logical.Unless(A, B, 5, disjoint=logical.Disjoint()))["disjoint"] == "over the whole stream"
 
 

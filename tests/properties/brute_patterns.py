@@ -1,14 +1,14 @@
 # ruff: noqa: B023 - each closure is called before its loop goes on
 """The pattern operators by brute force.
 
-Paper: Section 3.3.2.  Readings: R11 to R18, R21, R25 to R27.
+Paper: Section 3.3.2.  Readings: R11 to R18, R21, R25 to R27, R49.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise, permutations, product
+from itertools import combinations, permutations, product
 from typing import Any
 
 from cedr.expression.tree import Expression
@@ -29,11 +29,16 @@ def contributors(instance: Instance) -> list[Event]:
     return sorted((e for e in instance if e is not None), key=lambda e: e.valid_start)
 
 
-def increasing(events: Sequence[Event], scope: int) -> bool:
-    return (
-        all(a.valid_start < b.valid_start for a, b in pairwise(events))
-        and events[-1].valid_start - events[0].valid_start <= scope
-    )
+def increasing(events: Sequence[Event], scope: int, *, ties: bool) -> bool:
+    followed = all(a.valid_start < b.valid_start or (ties and tied(a, b)) for a, b in combinations(events, 2))
+    return followed and events[-1].valid_start - events[0].valid_start <= scope
+
+
+def tied(a: Event, b: Event) -> bool:
+    """Whether b may follow a at the same time.  Reading: R49."""
+    if a.valid_start != b.valid_start or a.reference == b.reference:
+        return False
+    return a.stream != b.stream or _at_one_time(a) < _at_one_time(b)
 
 
 def composites(node: Any, instances: Iterable[Instance]) -> Iterator[Event]:
@@ -54,18 +59,28 @@ def _(node: logical.Sequence, tables: Tables) -> Iterable[Event]:
     inputs = [of(p.input, tables) for p in node.parameters]
     return composites(
         node,
-        (c for c in product(*inputs) if increasing(c, node.scope) and hold(node.predicates, environment(*c))),
+        (
+            c
+            for c in product(*inputs)
+            if increasing(c, node.scope, ties=node.ties) and hold(node.predicates, environment(*c))
+        ),
     )
 
 
-def at_least(node: Any, number: int, scope: int, tables: Tables) -> Iterator[Instance]:
-    """Reading: R12: one instance per list of contributors, bound by the first assignment in parameter order."""
+def at_least(node: Any, number: int, scope: int, tables: Tables, *, ties: bool = False) -> Iterator[Instance]:
+    """Reading: R12: one instance per list of contributors, bound by the first assignment in parameter order.
+
+    Reading: R49: the list is by (Vs, parameter).
+    """
     inputs = [of(p.input, tables) for p in node.parameters]
     seen = set()
     for order in permutations(range(len(inputs)), number):  # in lexicographic order, so the first assignment wins
         for events in product(*(inputs[i] for i in order)):
             references = tuple(e.reference for e in events)
-            if references in seen or not increasing(events, scope) or not hold(node.predicates, environment(*events)):
+            listed = [(e.valid_start, i) for i, e in zip(order, events, strict=True)]
+            if references in seen or listed != sorted(listed) or not increasing(events, scope, ties=ties):
+                continue
+            if not hold(node.predicates, environment(*events)):
                 continue
             seen.add(references)
             places = dict(zip(order, events, strict=True))
@@ -74,12 +89,12 @@ def at_least(node: Any, number: int, scope: int, tables: Tables) -> Iterator[Ins
 
 @denoted.register
 def _(node: logical.AtLeast, tables: Tables) -> Iterable[Event]:
-    return composites(node, at_least(node, node.count, node.scope, tables))
+    return composites(node, at_least(node, node.count, node.scope, tables, ties=node.ties))
 
 
 @denoted.register
 def _(node: logical.All, tables: Tables) -> Iterable[Event]:
-    return composites(node, at_least(node, len(node.parameters), node.scope, tables))
+    return composites(node, at_least(node, len(node.parameters), node.scope, tables, ties=node.ties))
 
 
 @denoted.register

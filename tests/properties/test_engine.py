@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 
 from cedr.language.parse import parse
 from cedr.language.syntax import File
+from cedr.model.level import MIDDLE
+from cedr.semantics.levels import Reference
 from cedr.testing import strategies as some
 from cedr.testing.patterns import FAMILIES
 from tests.consistency.comparing import compare
+from tests.consistency.engines import Live
 from tests.consistency.scenarios import (
     PLAIN,
     Arrival,
@@ -84,8 +87,23 @@ def test_queries_over_queries(file: File, scenario: Scenario) -> None:
     agree(file, scenario)
 
 
+@given(some.patterns(PLAIN, depth=2), in_any_order(plain()))
+def test_ties(file: File, arrival: Arrival) -> None:
+    """Reading: R49: the measure is a function of the events, whatever their order and batches."""
+    plan = plan_of(file, arrival.catalog)
+    naive, live = (make(plan, MIDDLE, arrival.catalog) for make in (Reference, Live))
+    for number, batch in enumerate(arrival.batches, 1):
+        naive.step(batch, number)
+        live.step(batch, number)
+        assert live.ties == naive.ties
+
+
 MODES = (
     "SEQUENCE(LAST A AS x, FIRST B AS y, 4)",
+    "SEQUENCE(LAST A AS x, FIRST A AS y, 4 WITH TIES)",
+    "SEQUENCE(FIRST A AS x CONSUME, A AS y CONSUME, 5 WITH TIES)",
+    "ATLEAST(2, FIRST A AS x, B AS y CONSUME, A AS z, 4 WITH TIES)",
+    "UNLESS(SEQUENCE(A AS x, A AS y, 3 WITH TIES), A AS z, 3)",
     "SEQUENCE(A AS x, FIRST B AS y CONSUME, 4)",
     "SEQUENCE(FIRST A AS x CONSUME, B AS y CONSUME, 5)",
     "SEQUENCE(A AS x CONSUME, FIRST B AS y, 4)",

@@ -101,6 +101,8 @@ def test_a_frame_for_each_type(spark: SparkSession) -> None:
     "pattern",
     [
         "SEQUENCE(INSTALL AS x, SHUTDOWN AS y, 2)",
+        "SEQUENCE(INSTALL AS x, SHUTDOWN AS y, 2 WITH TIES)",
+        "ALL(INSTALL AS x, INSTALL AS y, 2 WITH TIES)",
         "SEQUENCE(INSTALL AS x, LAST SHUTDOWN AS y, 3)",
         "UNLESS(SEQUENCE(INSTALL AS x, RESTART AS z, 2), SHUTDOWN AS y, 1, 3)",
         "UNLESS(INSTALL AS x, ATLEAST(2, SHUTDOWN AS y, RESTART AS z, 1), 2)",

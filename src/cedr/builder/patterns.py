@@ -62,6 +62,14 @@ class Pattern(Standing):
             raise TypeError(message)
         return replace(self, parameter=replace(self.parameter, expression=replace(operator, disjoint=True)))
 
+    def with_ties(self) -> Pattern:
+        """Let events of equal Vs follow each other in ``sequence``, ``all_of`` and ``at_least`` (R49)."""
+        operator = self.parameter.expression
+        if not isinstance(operator, syntax.Sequence | syntax.All | syntax.AtLeast):
+            message = "WITH TIES belongs to sequence, all_of and at_least"
+            raise TypeError(message)
+        return replace(self, parameter=replace(self.parameter, expression=replace(operator, ties=True)))
+
     # -- as a query -------------------------------------------------------------------------------------------------
 
     def where(self, *conditions: str | Column | Conjunct) -> Pattern:

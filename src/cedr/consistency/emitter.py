@@ -45,6 +45,8 @@ class Emitter:
         """m: what ends before it is frozen.  Reading: R34."""
         self.feed = Feed(arrivals)
         self.inserts = self.retractions = self.guarantees_left = 0
+        self._ties_before = 0
+        """Ties that were counted before a restart, without those that the restart counts again."""
         self._arrivals, self._clock = arrivals, clock
         by_guarantees = revisable(plan) > 0 or any(consumes(node) for node in walk(plan))
         self._lifetime = FOREVER if by_guarantees else lifetime(plan)
@@ -145,16 +147,16 @@ class Emitter:
 
     # -- state --------------------------------------------------------------------------------------------------------
 
-    def state(self, snapshots: list[Snapshot]) -> dict[str, bytes | None]:
-        """The segments that have changed since the last time; ``snapshots``: those of the operators."""
+    def state(self, snapshots: list[Snapshot], ties: int) -> dict[str, bytes | None]:
+        """The segments that have changed since the last time; ``snapshots`` and ``ties``: those of the operators."""
         changes = self._unsaved | self._log.flush(self.rows, self.line.vs)
         self._unsaved = {}
-        written = as_bytes(self._written(snapshots))
+        written = as_bytes(self._written(snapshots, ties))
         if written != self._saved:
             changes[self._name] = self._saved = written
         return changes
 
-    def _written(self, snapshots: list[Snapshot]) -> Json:
+    def _written(self, snapshots: list[Snapshot], ties: int) -> Json:
         return {
             "level": level_as_json(self.level),
             "waiting": None if self.next_level is None else level_as_json(self.next_level),
@@ -164,6 +166,7 @@ class Emitter:
             "waiting_after": self._before_waiting,
             "spoken": self._latest,
             "counts": [self.inserts, self.retractions, self.guarantees_left],
+            "ties": self._ties_before + ties,
             "guarantees": self.guarantees,
             "frozen": self.rows.frozen,
             "ghosts": ghosts_as_json(self.rows.all_ghosts()),
@@ -180,18 +183,21 @@ class Emitter:
         self._due = written["due"]
         self.inserts, self.retractions, self.guarantees_left = written["counts"]
         self._before_waiting, self.guarantees = written["waiting_after"], written["guarantees"]
+        self._ties_before = written.get("ties", 0)
         self._known = Known(self._log.load(segments), ghosts_from_json(written["ghosts"]), written["frozen"])
         snapshots: list[Snapshot] = written["choices"][0]
         return snapshots
 
-    def leave(self) -> None:
+    def leave(self, ties: int) -> None:
         """Read the old dataflow no longer; what was emitted is known by the names of rows."""
+        self._ties_before += ties
         self._unsaved |= self._log.flush(self.rows, self.line.vs)
         self._known = self.rows.known()
         self.rows.close()
 
-    def load(self, rows: Rows) -> None:
+    def load(self, rows: Rows, ties: int) -> None:
         """Go on with the rows of another dataflow, or after a restart: some of them were emitted before."""
+        self._ties_before -= ties
         now = self._clock.times[-1] if self._clock.times else BEGINNING
         self.rows.resume(rows, self._known, self._due, now)
 
@@ -202,8 +208,11 @@ class Emitter:
         events = events_of(self._relation, rows)
         return [replace(event, occurrence_end=oe, valid_end=ve) for event, (oe, ve) in zip(events, ends, strict=True)]
 
-    def measures(self, run: int, sizes: Iterable[tuple[str, Size]]) -> Measures:
-        """What this output has taken in, holds, and has emitted; ``sizes``: of the operators that it reads."""
+    def measures(self, run: int, sizes: Iterable[tuple[str, Size]], ties: int) -> Measures:
+        """What this output has taken in, holds, and has emitted.
+
+        ``sizes`` and ``ties`` are those of the operators that it reads.
+        """
         counts, since = self._arrivals.counts, self.feed.held_since()
         rows: dict[str, int] = {}
         held: dict[str, int] = {}
@@ -225,6 +234,7 @@ class Emitter:
             unknown=self._arrivals.ignored,
             dead_letters=len(self._arrivals.dead_letters()) + len(self.feed.too_late),
             duplicates=counts.duplicates,
+            ties=self._ties_before + ties,
             rows=rows,
             bytes=held,
             run=run,

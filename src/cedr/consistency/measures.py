@@ -35,6 +35,11 @@ class Measures:
     """
     dead_letters: int
     duplicates: int
+    ties: int
+    """Events that share Vs and key with another event of the parameters of one operator, where that is not WITH TIES.
+
+    Such events never follow each other.  Reading: R49.
+    """
     rows: Mapping[str, int]
     """Rows of state by operator."""
     bytes: Mapping[str, int]

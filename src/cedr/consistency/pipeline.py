@@ -230,6 +230,9 @@ class Pipeline:
     def measures(self) -> list[Measures]:
         """What each level has taken in, holds, and has said."""
         runs = {emitter: number for number, run in enumerate(self._runs) for emitter in run.emitters}
+        flows = self._dataflows
         return [
-            emitter.measures(runs[emitter], self._runs[runs[emitter]].dataflow.sizes()) for emitter in self._emitters
+            emitter.measures(number, flows[number].sizes(), flows[number].ties)
+            for emitter in self._emitters
+            for number in (runs[emitter],)
         ]

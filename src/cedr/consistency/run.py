@@ -76,7 +76,7 @@ class Run:
     def _moved(self, emitters: list[Emitter]) -> Run:
         """A run for some of the emitters, which goes on from here."""
         for emitter in emitters:
-            emitter.leave()
+            emitter.leave(self.dataflow.ties)
         run = Run(self._plan, self._arrivals, emitters)
         run.begin(self.dataflow.snapshots())
         return run
@@ -87,7 +87,7 @@ class Run:
         """The segments that have changed since the last time."""
         changes: dict[str, bytes | None] = {}
         for emitter in self.emitters:
-            changes.update(emitter.state(self.dataflow.snapshots()))
+            changes.update(emitter.state(self.dataflow.snapshots(), self.dataflow.ties))
         return changes
 
     def close(self) -> None:
@@ -101,4 +101,4 @@ class Run:
         self._release(loads=True)
         rows = self.dataflow.load(self.emitters[0].feed.live())
         for emitter in self.emitters:
-            emitter.load(rows)
+            emitter.load(rows, self.dataflow.ties)

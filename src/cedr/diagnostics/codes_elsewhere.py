@@ -84,7 +84,7 @@ ELSEWHERE: Mapping[str, str] = {
     "too-many-bad-rows": "more rows of data cannot be used than are allowed",
     "later-than-disorder": "a warning: events come later than the declared disorder allows",
     "no-guarantee": "a warning: a level waits for guarantees, and the data give none",
-    "ties": "a warning: events have the same time, so that they never follow each other (R49)",
+    "ties": "a warning: events have the same time, so that they never follow each other; WITH TIES lets them (R49)",
     "duplicates": "a note: rows repeat earlier ones, and are ignored (R41)",
     "time-unit-missing": "times are whole numbers without a unit, and the query speaks of seconds or hours (R50)",
     "time-unit-unexpected": "times are timestamps, and the query speaks of ticks (R50)",

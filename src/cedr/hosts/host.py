@@ -65,6 +65,8 @@ class Answer:
     rows: Sequence[Event]
     dead_letters: Sequence[DeadLetter]
     changes: Callable[[Track[object]], Stream]
+    ties: int = 0
+    """Events that share Vs and key with another event of the same operator (R49); on Spark the workers tell."""
 
 
 @runtime_checkable

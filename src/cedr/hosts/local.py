@@ -39,7 +39,8 @@ class Local:
         end = FOREVER
         if job.query.as_of is not None:
             emitted, end = list(changes(untracked).changes), job.query.as_of
-        return Answer(said_by(emitted, end), running.dead_letters(), changes)
+        ties = running.measures()[0].ties
+        return Answer(said_by(emitted, end), running.dead_letters(), changes, ties)
 
     def start(self, plan: Node, levels: Levels, types: Catalog, providers: Iterable[str] = ()) -> StandingQuery:
         """The pipeline.  Raises ``HostError`` for a plan that it cannot run."""

@@ -21,6 +21,7 @@ _COLUMNS: tuple[tuple[str, Callable[[Measures], object]], ...] = (
     ("unknown", lambda m: m.unknown),
     ("dead letters", lambda m: m.dead_letters),
     ("duplicates", lambda m: m.duplicates),
+    ("ties", lambda m: m.ties),
     ("rows", lambda m: m.total_rows),
     ("bytes", lambda m: m.total_bytes),
 )

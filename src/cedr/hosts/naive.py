@@ -115,6 +115,7 @@ class Naive:
             unknown=intake.counts.unknown,
             dead_letters=len(reference.dead_letters),
             duplicates=intake.counts.duplicates,
+            ties=reference.ties,
             rows={"messages": len(intake.accepted)},
             bytes={},
         )

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 from cedr.data.arriving import Arriving
 from cedr.diagnostics.diagnostic import Diagnostic
-from cedr.hosts.ties import tied
 from cedr.model.level import ConsistencyLevel
 from cedr.model.time import FOREVER, format_duration
 from cedr.plan.compile import CompiledQuery
@@ -17,8 +16,8 @@ from cedr.plan.logical import Source, walk
 
 
 def noticed(query: CompiledQuery, arriving: Arriving) -> list[Diagnostic]:
-    """All of it."""
-    return [*_missing(query, arriving), *_late(arriving), *_ties(query, arriving)]
+    """What can be told before the query runs."""
+    return [*_missing(query, arriving), *_late(arriving)]
 
 
 def _warning(code: str, primary: str, detail: str = "", hint: str = "") -> Diagnostic:
@@ -50,13 +49,13 @@ def _late(arriving: Arriving) -> Iterator[Diagnostic]:
         yield _warning("later-than-disorder", primary, detail, "declare a larger disorder if they matter")
 
 
-def _ties(query: CompiledQuery, arriving: Arriving) -> Iterator[Diagnostic]:
-    count, whole = tied(query.plan, arriving)
-    if count:
-        among = "" if whole else "at least "
-        primary = f"{among}{count:,} events have the same time as another one that they could be matched with"
-        detail = "patterns take events in the strict order of time: events of equal time never follow each other"
-        yield _warning("ties", primary, detail, "give finer times, if the data have them")
+def of_ties(count: int) -> list[Diagnostic]:
+    """What is told once at the end of a bounded run: how many events are tied.  Reading: R49."""
+    if not count:
+        return []
+    primary = f"{count:,} events have the same time as another one that they could be matched with"
+    detail = "patterns take events in the strict order of time: events of equal time never follow each other"
+    return [_warning("ties", primary, detail, "WITH TIES behind the scope lets them: SEQUENCE(A, B, 1 hour WITH TIES)")]
 
 
 def on_stream(arriving: Arriving, level: ConsistencyLevel) -> list[Diagnostic]:

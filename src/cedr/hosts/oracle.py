@@ -13,7 +13,8 @@ from cedr.hosts.result import Track, untracked
 from cedr.model.intake import Intake
 from cedr.model.schema import Catalog
 from cedr.plan.logical import Node
-from cedr.semantics.evaluate import evaluate
+from cedr.semantics.evaluate import Oracle as Denotation
+from cedr.semantics.ties import tied
 
 
 class Oracle:
@@ -27,14 +28,16 @@ class Oracle:
         for number, message in enumerate(job.messages, 1):
             intake.receive(message, number)
 
+        known = Denotation(intake.rows())
+
         def changes(track: Track[object]) -> Stream:
             return stream_of(self, job, track)
 
         if job.query.as_of is None:
-            rows = evaluate(job.query.plan, intake.rows())
+            rows = known.table(job.query.plan)
         else:
             rows = said_by(changes(untracked).changes, job.query.as_of)
-        return Answer(rows, intake.dead_letters(final=True), changes)
+        return Answer(rows, intake.dead_letters(final=True), changes, tied(job.query.plan, known))
 
     def start(self, plan: Node, levels: Levels, types: Catalog, providers: Iterable[str] = ()) -> StandingQuery:
         """The naive engine."""

@@ -21,6 +21,7 @@ from cedr.hosts.choice import fitting_host, host_named
 from cedr.hosts.declared_data import given_data
 from cedr.hosts.host import Job, Stream, sensible_batch
 from cedr.hosts.inputs import Messages, messages_of
+from cedr.hosts.noticing import of_ties
 from cedr.hosts.preparing import Prepared, prepare
 from cedr.hosts.queries import AnyQuery, Parsed, catalog_of, choose, folder_of, parse_level, parsed
 from cedr.hosts.result import ChangeStream, Result, believed, timestamps_in
@@ -84,7 +85,13 @@ def evaluate(
         rows=believed(answer.rows, bitemporal=chosen.bitemporal),
         bitemporal=chosen.bitemporal,
         dead_letters=_dead_letters(arrived, answer.dead_letters),
-        warnings=(*program.warnings, *warnings, *_missing(chosen, arrived), *odd_times(chosen, asked, sent)),
+        warnings=(
+            *program.warnings,
+            *warnings,
+            *_missing(chosen, arrived),
+            *odd_times(chosen, asked, sent),
+            *of_ties(answer.ties),
+        ),
         stream=lambda track: _stream(arrived, answer.changes(track), shape, job.level),
         messages=lambda _: [(number // job.batch + 1, message) for number, message in enumerate(sent)],
     )

@@ -23,7 +23,7 @@ from cedr.diagnostics.exceptions import HostError
 from cedr.hosts.choice import fitting_host, host_named
 from cedr.hosts.host import Host, Job, LiveHost, in_order, said_by, sensible_batch
 from cedr.hosts.local import Local
-from cedr.hosts.noticing import on_stream
+from cedr.hosts.noticing import of_ties, on_stream
 from cedr.hosts.preparing import Prepared
 from cedr.hosts.result import ChangeStream, Result, Track, believed, untracked
 from cedr.model.dead_letter import DeadLetter
@@ -60,28 +60,31 @@ class _Level:
         prepared, query = self._prepared, self._prepared.query
         if query.as_of is not None:
             stream = self._stream(untracked, until=query.as_of)
+            prepared.warnings.extend(of_ties(0 if stream.measures is None else stream.measures.ties))
             return self._result(
                 Rejects(), rows=believed(said_by(stream.changes, query.as_of), bitemporal=query.bitemporal)
             )
         split = split_of(query.plan, stable_key=False)
         arriving, _ = prepared.arriving, prepared.shape  # the shape is asked of rows that may be gone after this
         rejected: list[Rejected] = []
-        duplicates = 0
+        duplicates = ties = 0
 
         def emitted() -> Iterator[pa.RecordBatch]:
-            nonlocal duplicates
+            nonlocal duplicates, ties
             for share in arriving.whole(None if split.whole else split.by):
                 pipeline = Pipeline(query.plan, STRONG, prepared.types, all_streams=False)
                 for changes in pipeline.whole(share, 1):
                     yield from (each.to_arrow() for each in changes)
                 rejected.extend(_placed(letter, arriving) for letter in pipeline.dead_letters())
-                duplicates += pipeline.measures()[0].duplicates
+                measures = pipeline.measures()[0]
+                duplicates, ties = duplicates + measures.duplicates, ties + measures.ties
                 del pipeline, changes, share
                 gc.collect(1)
                 pa.default_memory_pool().release_unused()
 
         raw = standing(emitted(), bitemporal=query.bitemporal)
         self._tell_duplicates(duplicates)
+        prepared.warnings.extend(of_ties(ties))
         return self._result(Rejects([*prepared.rejects.rows, *rejected]), raw=raw)
 
     def by_messages(self, host: Host) -> Result:
@@ -90,6 +93,7 @@ class _Level:
         messages = tuple(prepared.arriving.messages())
         answer = host.evaluate(Job(prepared.query, messages, self._level, prepared.types, self._batch))
         letters = self._letters(answer.dead_letters)
+        prepared.warnings.extend(of_ties(answer.ties))
 
         def stream(track: Track[object]) -> ChangeStream:
             if isinstance(host, LiveHost):

@@ -20,11 +20,15 @@ from cedr.model.time import FOREVER
 
 
 class Quantity(NamedTuple):
-    """A duration or a bare number; ``ticks`` says that it was the number, ``written`` how it was written."""
+    """A duration or a bare number; ``ticks`` says that it was the number, ``written`` how it was written.
+
+    ``ties``: WITH TIES stands behind it (R49).
+    """
 
     value: int
     written: syntax.Written
     ticks: bool = False
+    ties: bool = False
 
 
 def _quantity(value: int, span: Span, *, ticks: bool = False) -> Clause:
@@ -50,6 +54,7 @@ _USAGE = {
 _UNSCOPED = frozenset({"ANY", "NOT", "CANCEL-WHEN"})
 _COUNTED = frozenset({"ATLEAST", "ATMOST"})
 _PAIRS = frozenset({"UNLESS", "NOT", "CANCEL-WHEN"})
+_TYING = frozenset({"SEQUENCE", "ALL", "ATLEAST"})
 
 
 class Arguments:
@@ -61,6 +66,7 @@ class Arguments:
         self.rest = arguments
         self.count: Clause | None = None
         self.scope = 1
+        self.ties = False
         self.durations: tuple[syntax.Written, ...] = ()
 
     @property
@@ -176,6 +182,9 @@ class PatternBuilder(ExpressionBuilder):
     def quantity_argument(self, _: Span, quantity: Clause) -> Clause:
         return quantity
 
+    def quantity_with_ties(self, span: Span, quantity: Clause) -> Clause:
+        return Clause("quantity", quantity.value._replace(ties=True), span)
+
     def literal_argument(self, span: Span, literal: Literal) -> Clause:
         return Clause("literal", literal, span)
 
@@ -186,6 +195,7 @@ class PatternBuilder(ExpressionBuilder):
         arguments = Arguments(name.value, closing, inside)
         errors = len(self.errors)
         from_root = self._from_root(arguments)
+        arguments.ties = self._with_ties(arguments)
         if name.value not in _UNSCOPED:
             self._take_scope(arguments)
         if name.value in _COUNTED and len(self.errors) == errors:
@@ -209,6 +219,19 @@ class PatternBuilder(ExpressionBuilder):
                 "FROM ROOT stands only at the second event of CANCEL-WHEN",
                 arguments.rest[i].span,
                 hint="write CANCEL-WHEN(A, B FROM ROOT)",
+            )
+        return bool(places)
+
+    def _with_ties(self, arguments: Arguments) -> bool:
+        """Whether the scope says WITH TIES; complains of it elsewhere.  Reading: R49."""
+        places = [i for i, a in enumerate(arguments.rest) if a.kind == "quantity" and a.value.ties]
+        wrong = [i for i in places if arguments.name not in _TYING or i != len(arguments.rest) - 1]
+        for i in wrong:
+            self.report(
+                "wrong-arguments",
+                "WITH TIES stands only behind the scope of SEQUENCE, ALL and ATLEAST",
+                arguments.rest[i].span,
+                hint="write SEQUENCE(A, B, 12 hours WITH TIES)",
             )
         return bool(places)
 
@@ -334,17 +357,17 @@ def _make(arguments: Arguments, disjoint: bool, from_root: bool, span: Span) -> 
     patterns, scope, number = arguments.patterns, arguments.scope, arguments.number
     first, last = patterns[0], patterns[-1]
     count_span = arguments.count.span if arguments.count else None
-    durations = arguments.durations
+    durations, ties = arguments.durations, arguments.ties
     match arguments.name:
         case "SEQUENCE":
-            return syntax.Sequence(patterns, scope, disjoint=disjoint, durations=durations, span=span)
+            return syntax.Sequence(patterns, scope, disjoint=disjoint, ties=ties, durations=durations, span=span)
         case "ALL":
-            return syntax.All(patterns, scope, disjoint=disjoint, durations=durations, span=span)
+            return syntax.All(patterns, scope, disjoint=disjoint, ties=ties, durations=durations, span=span)
         case "ANY":
             return syntax.Any(patterns, disjoint=disjoint, span=span)
         case "ATLEAST":
             return syntax.AtLeast(
-                number, patterns, scope, count_span, disjoint=disjoint, durations=durations, span=span
+                number, patterns, scope, count_span, disjoint=disjoint, ties=ties, durations=durations, span=span
             )
         case "ATMOST":
             return syntax.AtMost(number, patterns, scope, count_span, disjoint=disjoint, durations=durations, span=span)

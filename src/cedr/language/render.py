@@ -177,7 +177,7 @@ def _arguments(operator: Operator, margin: int | None) -> list[str]:
             parts.append(str(number))
     scope = getattr(operator, "scope", None)
     if scope is not None:
-        parts.append(_duration(operator, scope))
+        parts.append(_duration(operator, scope) + (" WITH TIES" if operator.ties else ""))
     return parts
 
 

@@ -63,14 +63,15 @@ class Parameter(Syntax):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operator(Syntax):
-    """Base of the pattern operators."""
+    """Base of the pattern operators.  ``ties``: WITH TIES, which SEQUENCE, ALL and ATLEAST take (R49)."""
 
     disjoint: bool = False
+    ties: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Sequence(Operator):
-    """``SEQUENCE(p, …, w)``."""
+    """``SEQUENCE(p, …, w [WITH TIES])``."""
 
     parameters: tuple[Parameter, ...]
     scope: int
@@ -78,7 +79,7 @@ class Sequence(Operator):
 
 @dataclass(frozen=True, slots=True)
 class All(Operator):
-    """``ALL(p, …, w)``."""
+    """``ALL(p, …, w [WITH TIES])``."""
 
     parameters: tuple[Parameter, ...]
     scope: int
@@ -93,7 +94,7 @@ class Any(Operator):
 
 @dataclass(frozen=True, slots=True)
 class AtLeast(Operator):
-    """``ATLEAST(n, p, …, w)``."""
+    """``ATLEAST(n, p, …, w [WITH TIES])``."""
 
     count: int
     parameters: tuple[Parameter, ...]

@@ -105,6 +105,8 @@ def _of_pattern(node: logical.Pattern) -> Iterator[tuple[str, Argument]]:
     for name in ("count", "contributor", "scope"):
         if hasattr(node, name):
             yield name, getattr(node, name)
+    if isinstance(node, logical.TYING) and node.ties:
+        yield "with", "TIES"
     if isinstance(node, logical.CancelWhen) and node.from_root:
         yield "from", "ROOT"
     yield "parameters", [mode for p in logical.parameters(node) if (mode := modes(p)) is not None]
@@ -191,6 +193,8 @@ def _pattern_line(node: logical.Pattern) -> str:
     parts += [str(getattr(node, name)) for name in ("count", "contributor") if hasattr(node, name)]
     if hasattr(node, "scope"):
         parts.append(f"WITHIN {format_duration(node.scope)}")
+    if isinstance(node, logical.TYING) and node.ties:
+        parts.append("WITH TIES")
     if isinstance(node, logical.CancelWhen) and node.from_root:
         parts.append("FROM ROOT")
     if isinstance(node, logical.AtMost | logical.SlidingCount) and any(node.keys):

@@ -109,27 +109,34 @@ class Pattern(Node):
 
 @dataclass(frozen=True, slots=True)
 class Sequence(Pattern):
-    """Reading: R11."""
+    """Reading: R11.  ``ties``: events of equal Vs may follow each other (R49)."""
 
     parameters: tuple[Parameter, ...]
     scope: int
+    ties: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class AtLeast(Pattern):
-    """Reading: R12."""
+    """Reading: R12.  ``ties``: events of equal Vs may follow each other (R49)."""
 
     count: int
     parameters: tuple[Parameter, ...]
     scope: int
+    ties: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class All(Pattern):
-    """Reading: R13.  Sugar: ATLEAST(k, …)."""
+    """Reading: R13.  Sugar: ATLEAST(k, …).  ``ties``: events of equal Vs may follow each other (R49)."""
 
     parameters: tuple[Parameter, ...]
     scope: int
+    ties: bool = False
+
+
+TYING = (Sequence, AtLeast, All)
+"""The operators that take WITH TIES: their order in time is strict without it.  Reading: R49."""
 
 
 @dataclass(frozen=True, slots=True)

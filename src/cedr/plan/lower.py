@@ -99,13 +99,13 @@ class Lowering:
     def _(self, expression: syntax.Sequence, place: str) -> Node:
         place += "SEQUENCE"
         parts = self._operands(expression.parameters, place)
-        return logical.Sequence(parts, expression.scope, **_common(expression, place))
+        return logical.Sequence(parts, expression.scope, expression.ties, **_common(expression, place))
 
     @_expression.register
     def _(self, expression: syntax.All, place: str) -> Node:
         place += "ALL"
         parts = self._operands(expression.parameters, place)
-        return logical.All(parts, expression.scope, **_common(expression, place))
+        return logical.All(parts, expression.scope, expression.ties, **_common(expression, place))
 
     @_expression.register
     def _(self, expression: syntax.Any, place: str) -> Node:
@@ -116,7 +116,7 @@ class Lowering:
     def _(self, expression: syntax.AtLeast, place: str) -> Node:
         place += "ATLEAST"
         parts = self._operands(expression.parameters, place)
-        return logical.AtLeast(expression.count, parts, expression.scope, **_common(expression, place))
+        return logical.AtLeast(expression.count, parts, expression.scope, expression.ties, **_common(expression, place))
 
     @_expression.register
     def _(self, expression: syntax.AtMost, place: str) -> Node:

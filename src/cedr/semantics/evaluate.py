@@ -26,7 +26,7 @@ from cedr.semantics.cancel_when import cancel_when
 from cedr.semantics.grouping import group_by
 from cedr.semantics.lifetime import alter_lifetime, coalesce, session, set_valid
 from cedr.semantics.not_sequence import not_sequence
-from cedr.semantics.partition import by_expressions, by_key, by_value, on_attributes
+from cedr.semantics.partition import by_expressions, by_key, by_sides, by_value, pattern_key
 from cedr.semantics.runs import Partition, Table, by_belief, row_by_row, whole
 from cedr.semantics.sequence import at_least, sequence
 from cedr.semantics.unless import unless, unless_nth
@@ -100,7 +100,7 @@ class Oracle:
 
     @_evaluate.register
     def _(self, node: logical.AtLeast) -> list[Event]:
-        return self._pattern(node, at_least, pairs=node.count < len(node.parameters))
+        return self._pattern(node, at_least)
 
     @_evaluate.register
     def _(self, node: logical.All) -> list[Event]:
@@ -110,6 +110,7 @@ class Oracle:
                 len(node.parameters),
                 node.parameters,
                 node.scope,
+                node.ties,
                 place=node.place,
                 predicates=node.predicates,
                 disjoint=node.disjoint,
@@ -207,16 +208,9 @@ class Oracle:
 
     # -- how --------------------------------------------------------------------------------------------------------
 
-    def _pattern(self, node: logical.Pattern, meaning: Denotation, *, pairs: bool = False) -> list[Event]:
+    def _pattern(self, node: logical.Pattern, meaning: Denotation) -> list[Event]:
         """A pattern operator, evaluated key by key where its equalities make that the same."""
-        names = [always_bound(part) for part in logical.inputs(node)]
-        across = any(p.consume for p in logical.parameters(node)) or node.disjoint is not None
-        across = across or isinstance(node, logical.AtLeast)  # one output per list of contributors, whatever they fill
-        predicates = node.predicates
-        if node.disjoint is not None:  # acts across all keys but the query's CorrelationKey (R27)
-            predicates = on_attributes(predicates, node.disjoint.keys)
-        partition = by_key(predicates, names, same_name=across, pairs=pairs)
-        return self._by_belief(node, meaning, partition=partition)
+        return self._by_belief(node, meaning, partition=by_sides(pattern_key(node)))
 
     def _counted(self, node: logical.AtMost | logical.SlidingCount, meaning: Denotation) -> list[Event]:
         """ATMOST counts by its keys; DISJOINT acts by the same ones."""

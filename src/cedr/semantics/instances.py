@@ -1,16 +1,17 @@
 """Instances of SEQUENCE and ATLEAST: which events of the parameters belong together.
 
-Paper: Section 3.3.2, the table "Event Sequencing".  Readings: R11, R12.  An instance is a tuple with one place for each
-parameter, ``None`` where ATLEAST leaves the parameter out.  Order in time means strictly increasing Vs.
+Paper: Section 3.3.2, the table "Event Sequencing".  Readings: R11, R12, R49.  An instance is a tuple with one place for
+each parameter, ``None`` where ATLEAST leaves the parameter out.  Order in time means strictly increasing Vs; WITH TIES,
+Vs that do not decrease.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from cedr.model.event import Event
+from cedr.model.event import Event, tie_order
 from cedr.model.identity import idgen_of
 from cedr.model.time import FOREVER, Time, plus
 from cedr.semantics.predicates import Conjuncts
@@ -40,8 +41,26 @@ class Timeline:
         return (e for e in self.after(time, before) if e.valid_start < before)
 
 
-def sequence_instances(inputs: Sequence[Sequence[Event]], scope: int, predicates: Conjuncts) -> Iterator[Instance]:
-    """``{(e1, …, ek) | e1.Vs < e2.Vs < … < ek.Vs ∧ ek.Vs - e1.Vs <= w}`` that satisfy the predicates.  Reading: R11."""
+def follows(event: Event, chosen: Sequence[Event]) -> bool:
+    """Whether an event may come after others, given that its Vs does.  Reading: R49.
+
+    Events of one stream with equal Vs follow each other in R42's order only, so that a pair is found once; and so no
+    event follows itself.
+    """
+    return all(
+        tie_order(before) < tie_order(event)
+        for before in chosen
+        if before.valid_start == event.valid_start and before.stream == event.stream
+    )
+
+
+def sequence_instances(
+    inputs: Sequence[Sequence[Event]], scope: int, predicates: Conjuncts, *, ties: bool = False
+) -> Iterator[Instance]:
+    """``{(e1, …, ek) | e1.Vs < e2.Vs < … < ek.Vs ∧ ek.Vs - e1.Vs <= w}`` that satisfy the predicates.
+
+    Readings: R11, R49: WITH TIES ``e1.Vs <= … <= ek.Vs``.
+    """
     timelines = [Timeline.of(events) for events in inputs]
 
     def extend(chosen: tuple[Event, ...], bound: dict[str, Event]) -> Iterator[Instance]:
@@ -49,8 +68,12 @@ def sequence_instances(inputs: Sequence[Sequence[Event]], scope: int, predicates
             yield chosen
             return
         timeline = timelines[len(chosen)]
-        candidates = timeline.events if not chosen else timeline.after(chosen[-1].valid_start, _limit(chosen[0], scope))
+        candidates: Iterable[Event] = timeline.events
+        if chosen:
+            candidates = timeline.after(chosen[-1].valid_start - ties, _limit(chosen[0], scope))
         for event in candidates:
+            if not follows(event, chosen):
+                continue
             environment = bound | dict(event.bindings)
             if predicates.hold(environment, (name for name, _ in event.bindings)):
                 yield from extend((*chosen, event), environment)
@@ -59,12 +82,12 @@ def sequence_instances(inputs: Sequence[Sequence[Event]], scope: int, predicates
 
 
 def at_least_instances(
-    inputs: Sequence[Sequence[Event]], count: int, scope: int, predicates: Conjuncts
+    inputs: Sequence[Sequence[Event]], count: int, scope: int, predicates: Conjuncts, *, ties: bool = False
 ) -> list[Instance]:
     """n events of n different parameters, in any parameter order, strictly increasing Vs, within w.
 
     Reading: R12.  One instance per list of contributors: where a type fills several parameters, the first assignment in
-    parameter order that satisfies the predicates.
+    parameter order that satisfies the predicates.  Reading: R49: WITH TIES (Vs, parameter) increases.
     """
     timelines = [Timeline.of(events) for events in inputs]
     found: dict[tuple[tuple[str, str], ...], tuple[tuple[int, ...], Instance]] = {}
@@ -77,7 +100,9 @@ def at_least_instances(
         for index, timeline in enumerate(timelines):
             if index in used:
                 continue
-            for event in _next(timeline, chosen, scope):
+            for event in _next(timeline, chosen, scope, ties=ties and bool(chosen) and index > chosen[-1][0]):
+                if not follows(event, [before for _, before in chosen]):
+                    continue
                 environment = bound | dict(event.bindings)
                 if predicates.hold(environment, (name for name, _ in event.bindings)):
                     extend((*chosen, (index, event)), environment)
@@ -86,10 +111,10 @@ def at_least_instances(
     return [instance for _, instance in found.values()]
 
 
-def _next(timeline: Timeline, chosen: tuple[tuple[int, Event], ...], scope: int) -> Iterator[Event]:
+def _next(timeline: Timeline, chosen: tuple[tuple[int, Event], ...], scope: int, *, ties: bool) -> Iterator[Event]:
     if not chosen:
         return iter(timeline.events)
-    return timeline.after(chosen[-1][1].valid_start, _limit(chosen[0][1], scope))
+    return timeline.after(chosen[-1][1].valid_start - ties, _limit(chosen[0][1], scope))
 
 
 def _limit(first: Event, scope: int) -> Time:
@@ -109,7 +134,7 @@ def _keep(
 
 
 def contributors(instance: Instance) -> tuple[Event, ...]:
-    """The events of an instance in the order of time, as cbt[] has them."""
+    """The events of an instance in the order of (Vs, parameter), as cbt[] has them.  Readings: R12, R49."""
     return tuple(sorted((e for e in instance if e is not None), key=lambda e: e.valid_start))
 
 

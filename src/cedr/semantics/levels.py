@@ -26,6 +26,7 @@ from cedr.semantics.ends import open_ended
 from cedr.semantics.evaluate import Oracle
 from cedr.semantics.guarantees import guarantee_out
 from cedr.semantics.runs import visible
+from cedr.semantics.ties import tied
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,11 @@ class Reference:
     def held(self) -> int:
         """How many accepted messages wait to be admitted: what blocking costs."""
         return len(self._intake.accepted) - len(self._admitted)
+
+    @property
+    def ties(self) -> int:
+        """Events of the admitted messages that share Vs and key with another event of the same operator (R49)."""
+        return tied(self.plan, self._rows(self._admitted))
 
     def switch(self, level: ConsistencyLevel, *, at_sync_point: bool = False) -> None:
         """Go on at another level from the next batch, or from the next sync point of the output.  Reading: R38."""

@@ -13,6 +13,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from cedr.expression.tree import Binary, Expression, Way, way_of, ways_in
 from cedr.model.belief import Belief
 from cedr.model.event import Event, Payload, Value
+from cedr.plan.logical import All, AtLeast, Pattern, inputs, parameters
+from cedr.semantics.bound import always_bound
 from cedr.semantics.predicates import value_of
 from cedr.semantics.runs import Partition, whole
 
@@ -39,20 +41,44 @@ def on_attributes(predicates: Iterable[Expression], keys: Iterable[Expression]) 
 def by_key(
     predicates: Sequence[Expression], names: Sequence[frozenset[str]], *, same_name: bool = False, pairs: bool = False
 ) -> Partition:
-    """A partition by the first class of equal attributes that reaches every input; else none.
+    """A partition by the key of some inputs; by none where they have none."""
+    return by_sides(key_of(predicates, names, same_name=same_name, pairs=pairs))
+
+
+def by_sides(key: Sequence[Side] | None) -> Partition:
+    """A partition by the key of each input; by none where there is none."""
+    return whole if key is None else by_value([reader_of(side) for side in key])
+
+
+def key_of(
+    predicates: Sequence[Expression], names: Sequence[frozenset[str]], *, same_name: bool = False, pairs: bool = False
+) -> list[Side] | None:
+    """One side for each input, of the first class of equal attributes that reaches every input; None: there is none.
 
     ``names[i]`` are the variables always bound in input i.  ``same_name``: only keys that are one attribute for all
     (CONSUME and DISJOINT look at events across parameters).  ``pairs``: every two inputs must be linked directly,
     because instances may leave inputs out.
     """
     if len(names) < 2:
-        return whole
+        return None
     for sides in _classes(equalities(predicates), direct=pairs):
         key = [next(((v, a) for v, a in sides if v in bound), None) for bound in names]
         chosen = [side for side in key if side is not None]
         if len(chosen) == len(names) and not (same_name and len({a for _, a in chosen}) > 1):
-            return _partition(chosen)
-    return whole
+            return chosen
+    return None
+
+
+def pattern_key(node: Pattern) -> list[Side] | None:
+    """The key of a pattern operator: what keeps its events apart where its equalities make that the same."""
+    names = [always_bound(part) for part in inputs(node)]
+    across = any(p.consume for p in parameters(node)) or node.disjoint is not None
+    across = across or isinstance(node, AtLeast | All)  # one output per list of contributors, whatever they fill
+    predicates = node.predicates
+    if node.disjoint is not None:  # acts across all keys but the query's CorrelationKey (R27)
+        predicates = on_attributes(predicates, node.disjoint.keys)
+    pairs = isinstance(node, AtLeast) and node.count < len(node.parameters)
+    return key_of(predicates, names, same_name=across, pairs=pairs)
 
 
 def _classes(links: list[tuple[Side, Side]], *, direct: bool) -> list[list[Side]]:
@@ -69,10 +95,6 @@ def _classes(links: list[tuple[Side, Side]], *, direct: bool) -> list[list[Side]
 def _complete(sides: list[Side], links: list[tuple[Side, Side]]) -> bool:
     linked = {frozenset(link) for link in links}
     return all(frozenset((a, b)) in linked for a in sides for b in sides if a < b)
-
-
-def _partition(key: Sequence[Side]) -> Partition:
-    return by_value([_reader(side) for side in key])
 
 
 def by_value(readers: Sequence[Callable[[Event], Hashable]]) -> Partition:
@@ -97,7 +119,8 @@ def _key_reader(expressions: Sequence[Expression]) -> Callable[[Event], Hashable
     return lambda event: tuple(value_of(expression, event) for expression in expressions)
 
 
-def _reader(side: Side) -> Callable[[Event], Value]:
+def reader_of(side: Side) -> Callable[[Event], Value]:
+    """What reads the value of a side from an event."""
     variable, way = side
 
     def read(event: Event) -> Value:

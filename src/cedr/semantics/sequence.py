@@ -1,6 +1,6 @@
 """SEQUENCE and ATLEAST.
 
-Paper: Section 3.3.2, "Event Sequencing".  Readings: R11, R12, R13, and R25 to R28 for their SC modes.
+Paper: Section 3.3.2, "Event Sequencing".  Readings: R11, R12, R13, R49 (WITH TIES), and R25 to R28 for their SC modes.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from cedr.semantics.selection import select
 def sequence(node: Sequence, inputs: Several[Several[Event]]) -> list[Event]:
     """``SEQUENCE(E1, …, Ek, w)``.
 
-    Paper: Section 3.3.2.  Reading: R11.
+    Paper: Section 3.3.2.  Readings: R11, R49: WITH TIES Vs need only not decrease.
     ``{(id, ek.Vs, e1.Vs + w, rt, [e1, …, ek]; e1.p, …, ek.p) | e1.Vs < … < ek.Vs ∧ ek.Vs - e1.Vs <= w}``
     """
-    instances = sequence_instances(inputs, node.scope, conjuncts(node.predicates))
+    instances = sequence_instances(inputs, node.scope, conjuncts(node.predicates), ties=node.ties)
     chosen = select(instances, node.parameters, node.disjoint)
     return [composite(node.place, instance, node.scope) for instance in chosen]
 
@@ -28,10 +28,10 @@ def sequence(node: Sequence, inputs: Several[Several[Event]]) -> list[Event]:
 def at_least(node: AtLeast, inputs: Several[Several[Event]]) -> list[Event]:
     """``ATLEAST(n, E1, …, Ek, w)``.
 
-    Paper: Section 3.3.2.  Reading: R12.
+    Paper: Section 3.3.2.  Readings: R12, R49: WITH TIES Vs need only not decrease.
     ``{(id, ein.Vs, ei1.Vs + w, rt, [ei1, …, ein]; …) | ei1.Vs < … < ein.Vs
     ∧ ein.Vs - ei1.Vs <= w ∧ {i1, …, in} ⊆ {1, …, k}}``
     """
-    instances = at_least_instances(inputs, node.count, node.scope, conjuncts(node.predicates))
+    instances = at_least_instances(inputs, node.count, node.scope, conjuncts(node.predicates), ties=node.ties)
     chosen = select(instances, node.parameters, node.disjoint)
     return [composite(node.place, instance, node.scope) for instance in chosen]

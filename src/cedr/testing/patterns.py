@@ -1,6 +1,6 @@
 """Hypothesis strategies for WHEN queries, as trees of the language that compile by construction.
 
-Paper: Section 3.  Readings: R11 to R27.  Every name that may stand in a pattern has the attributes k, v and s
+Paper: Section 3.  Readings: R11 to R27, R49.  Every name that may stand in a pattern has the attributes k, v and s
 (``cedr.testing.histories.small_catalog``); predicates name only variables that are seen where they act (R21).
 """
 
@@ -152,7 +152,7 @@ class _Pattern:
         return [parameter for parameter, _ in drawn], sum((seen for _, seen in drawn), NOTHING)
 
     def several(self, depth: int, family: str) -> tuple[Operator, Seen]:
-        """SEQUENCE, ALL, ATLEAST with SC modes.  Readings: R11 to R13, R25 to R27."""
+        """SEQUENCE, ALL, ATLEAST with SC modes, one of three WITH TIES.  Readings: R11 to R13, R25 to R27, R49."""
         drawn, seen = self.operands(depth, 3)
         self.constrain(seen)
         count = self.draw(st.integers(1, len(drawn))) if family == "ATLEAST" else len(drawn)
@@ -162,9 +162,9 @@ class _Pattern:
         if any(p.selection is Selection.LAST for p in parameters[-1 if ordered else 0 :]):
             disjoint = False
         if family == "ATLEAST":
-            return syntax.AtLeast(count, parameters, self.scope(), disjoint=disjoint), seen
+            return syntax.AtLeast(count, parameters, self.scope(), disjoint=disjoint, ties=self.chance(3)), seen
         kind = syntax.Sequence if ordered else syntax.All
-        return kind(parameters, self.scope(), disjoint=disjoint), seen
+        return kind(parameters, self.scope(), disjoint=disjoint, ties=self.chance(3)), seen
 
     def moded(self, drawn: list[Parameter], *, ahead_from: int, bounded: bool) -> tuple[Parameter, ...]:
         """The parameters with SC modes; LAST by the future neither with CONSUME nor unbounded (R25, R26)."""
@@ -213,7 +213,9 @@ class _Pattern:
         seen = sum((one for _, one in inside), NOTHING)
         self.constrain(seen + hidden)
         sequence = syntax.Sequence(
-            self.moded([p for p, _ in inside], ahead_from=len(inside) - 1, bounded=True), self.scope()
+            self.moded([p for p, _ in inside], ahead_from=len(inside) - 1, bounded=True),
+            self.scope(),
+            ties=self.chance(3),
         )
         return syntax.Not(negated, Parameter(sequence), disjoint=self.sc_modes and self.chance(5)), seen
 

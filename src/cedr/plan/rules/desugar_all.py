@@ -6,7 +6,7 @@ from cedr.plan.logical import All, AtLeast, Node
 
 
 def desugar_all(node: Node) -> Node | None:
-    """``ALL(E1, …, Ek, w) ≡ ATLEAST(k, E1, …, Ek, w)``.
+    """``ALL(E1, …, Ek, w [WITH TIES]) ≡ ATLEAST(k, E1, …, Ek, w [WITH TIES])``.
 
     Paper: Section 3.3.2, by definition.  Reading: R13.  The place stays, so the IDs stay (R8); SC modes, predicates and
     DISJOINT mean the same on both.
@@ -17,6 +17,7 @@ def desugar_all(node: Node) -> Node | None:
         len(node.parameters),
         node.parameters,
         node.scope,
+        node.ties,
         predicates=node.predicates,
         disjoint=node.disjoint,
         place=node.place,

@@ -284,6 +284,11 @@ class Dataflow:
             for table in own:
                 table.clear()
 
+    @property
+    def ties(self) -> int:
+        """How many events share Vs and key with another event of the same operator.  Reading: R49."""
+        return sum(vertex.operator.ties for vertex in self.vertices)
+
     def sizes(self) -> Iterator[tuple[str, Size]]:
         """What each operator holds, by its place in the query."""
         for vertex in self.vertices:

@@ -1,6 +1,6 @@
 """Compiled loops for pairs: SEQUENCE of two parameters that only keys and times relate.
 
-Reading: R11, R25.  For each row of the last parameter the rows of the first one that go with it are a range.
+Readings: R11, R25, R49.  For each row of the last parameter the rows of the first one that go with it are a range.
 """
 
 from __future__ import annotations
@@ -45,15 +45,16 @@ def first_from(entries: Array, left: int, right: int, time: int) -> int:
 
 
 @kernel
-def ranges(first: Any, last: Any, at: Any, scope: int, modes: tuple[bool, bool], found: Array) -> tuple[int, int]:
+def ranges(first: Any, last: Any, at: Any, scope: int, modes: tuple[bool, bool, bool], found: Array) -> tuple[int, int]:
     """For each row of the last parameter the range of the first parameter's places that go with it.
 
     ``first``, ``last``: pieces and entries; ``at``: groups and places.  ``modes``: whether only those count that no
-    other row of the last parameter is nearer to (FIRST on the last one), and whether only the latest (LAST on the first
-    one).  ``found`` gets group, place, and where the range begins and ends: they are asked for together.  The number of
-    pairs, or ``TIED``; the other number means nothing.
+    other row of the last parameter is nearer to (FIRST on the last one), whether only the latest (LAST on the first
+    one), and whether rows at one time go together (WITH TIES).  ``found`` gets group, place, and where the range begins
+    and ends: they are asked for together.  The number of pairs, or ``TIED``; the other number means nothing.
     """
-    nearest, latest = modes
+    nearest, latest, ties = modes
+    tick = 1 if ties else 0
     pieces, entries = first
     last_pieces, last_entries = last
     groups, places = at
@@ -74,10 +75,10 @@ def ranges(first: Any, last: Any, at: Any, scope: int, modes: tuple[bool, bool],
                 before = last_entries[place - 1, TIME]
                 if before == time:
                     return TIED, touched
-                earliest = max(earliest, before)
+                earliest = max(earliest, before + tick)
             if place + 1 < oldest + last_pieces[group, SIZE] and last_entries[place + 1, TIME] == time:
                 return TIED, touched
-        right = first_from(entries, start, stop, time)
+        right = first_from(entries, start, stop, time + tick)
         left = first_from(entries, start, right, earliest)
         if latest and right - left > 1:
             if entries[right - 1, TIME] == entries[right - 2, TIME]:

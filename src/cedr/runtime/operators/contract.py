@@ -99,3 +99,7 @@ class Operator(Protocol):
     @property
     def size(self) -> Size:
         """What it holds."""
+
+    @property
+    def ties(self) -> int:
+        """How many events share Vs and key with another event of its inputs.  Reading: R49."""

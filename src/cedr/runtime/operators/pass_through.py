@@ -47,6 +47,11 @@ class PassThrough:
         """Nothing."""
         return Size(0, 0)
 
+    @property
+    def ties(self) -> int:
+        """It takes events one by one."""
+        return 0
+
 
 class Rename(PassThrough):
     """Binds a variable to each row.  Reading: R20."""

@@ -60,19 +60,17 @@ def _leaves(relation: Relation, hops: tuple[Hop, ...] = ()) -> Iterator[tuple[tu
 def _sort_keys(relation: Relation, reached: Reached, hops: tuple[Hop, ...] = ()) -> Iterator[list[Rows]]:
     """What puts the primitive events of a row in the order of cbt[], nested ones flattened; the outermost key first.
 
-    The contributors of an operator such as ALL go by Vs, those of one such as SEQUENCE by parameter.
+    The contributors of an operator such as ALL go by (Vs, parameter), those of one such as SEQUENCE by parameter (R49).
     """
     if not relation.contributors:
         yield []
     for number, reach in enumerate(relation.contributors):
         way = (*hops, *reach.hops)
-        key = (
-            np.full(len(reached), number)
-            if relation.ordered
-            else reach.target.times(HeaderField.VS, reached.along(way))
-        )
+        own = [np.full(len(reached), number)]
+        if not relation.ordered:
+            own.insert(0, reach.target.times(HeaderField.VS, reached.along(way)))
         for keys in _sort_keys(reach.target, reached, way):
-            yield [key, *keys]
+            yield [*own, *keys]
 
 
 class Names:

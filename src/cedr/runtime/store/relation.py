@@ -130,9 +130,9 @@ class Relation:
             times = reach.target.times(HeaderField.VS, at[some]).tolist()
             for row, *part in zip(some.tolist(), times, reach.target._leaves(at[some]), strict=True):
                 parts[row].append((part[0], part[1]))
-        if not self.ordered:
+        if not self.ordered:  # by (Vs, parameter): sorting keeps parameters in order (R49)
             for own in parts:
-                own.sort()
+                own.sort(key=lambda part: part[0])
         return [tuple(leaf for _, leaves in own for leaf in leaves) for own in parts]
 
     def ids(self, rows: Rows) -> tuple[Ids, Rows]:

@@ -1,6 +1,6 @@
 """Bounded input: each bucket is a partition, and runs its pipeline once.
 
-Readings: R33 (once nothing more can come everything is due), R24.
+Readings: R33 (once nothing more can come everything is due), R24, R49 (ties).
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ class RunBounded:
         settle()
         shares = _by_token(batches)
         unused: Counter[str] = Counter()
+        ties = 0
         for together in _together({token: self._size(packed) for token, packed in shares.items()}):
             number = self._layout.bucket(self._layout.tokens.index(together[0]))
             with failing_clearly(self._layout, number):
@@ -46,9 +47,11 @@ class RunBounded:
                     if not self._layout.letters:
                         unused.update(letter.code for letter in self._own_letters(step, number))
                     yield from self._columns(step, number)
+            ties += self._bucket.pipeline.measures()[0].ties
             del self._bucket
             give_back(_MOST)
         self._warn(unused)
+        self._warn_of_ties(ties)
 
     def _size(self, packed: list[Packed]) -> int:
         """Bytes; a bucket that is one share is worked on by itself, be it ever so small."""
@@ -93,6 +96,16 @@ class RunBounded:
             codes = ", ".join(f"{code}: {count:,}" for code, count in sorted(unused.items()))
             many = f"{unused.total():,} dead letter{'s' if unused.total() > 1 else ''}"
             _LOG.warning("cedr: %s: %s (%s); dead_letters=True shows them", self._layout.query.name, many, codes)
+
+    def _warn_of_ties(self, ties: int) -> None:
+        """Events of equal time never follow each other.  Reading: R49.  At the edges slices overlap."""
+        if ties:
+            about = "" if self._layout.slices is None else "about "
+            _LOG.warning(
+                "cedr: %s: %s%s events have the same time as another one that they could be matched with; "
+                "WITH TIES behind the scope lets them follow each other",
+                *(self._layout.query.name, about, f"{ties:,}"),
+            )
 
 
 def _by_token(batches: Iterator[Any]) -> dict[int, list[Packed]]:

@@ -270,6 +270,11 @@ class PatternOperator(Evaluation):
         return [BEGINNING] * len(self.inputs)
 
     @property
+    def ties(self) -> int:
+        """None where no order is asked for."""
+        return 0
+
+    @property
     def size(self) -> Size:
         """Rows and bytes of the sorted stores."""
         rows = sum(len(source.store) for source in self.inputs)

@@ -62,7 +62,7 @@ class Fence:
             times = reach.target.table.vs.view[at].tolist() if len(reach.target.table) else [0] * len(at)
             columns.append([(times[i], ties[i]) if i in ties else None for i in range(len(rows))])
         found = [[pair for pair in row if pair is not None] for row in zip(*columns, strict=True)]
-        return found if self._kept.ordered else [sorted(row) for row in found]
+        return found if self._kept.ordered else [sorted(row, key=lambda pair: pair[0]) for row in found]
 
     def _key_values(self, rows: Rows) -> list[tuple[Value, ...]]:
         if not self._keys:

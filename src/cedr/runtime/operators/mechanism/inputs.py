@@ -39,6 +39,15 @@ class Changed(NamedTuple):
     times: Rows
 
 
+class Applied(NamedTuple):
+    """Rows that came or went, in the order of groups and times."""
+
+    groups: Rows
+    times: Rows
+    rows: Rows
+    added: bool
+
+
 class Version(NamedTuple):
     """A version of an event that has or had others: its row, and where it stands."""
 
@@ -61,6 +70,8 @@ class Input:
         self.versions: dict[Digest, list[Version]] = {}
         self.rough: dict[int, int] = {}
         """How many rows of a group are not plain."""
+        self._applied: list[Applied] | None = None
+        """What was applied last, where somebody asks for it."""
 
     def tell_of_groups(self, reader: Grouped) -> None:
         """Have a reader told when groups get other numbers."""
@@ -75,9 +86,9 @@ class Input:
         """Take in a change: where it is, and which events with several versions it concerns."""
         concerned: set[Digest] = set()
         parts = []
-        for rows, change, note in (
-            (delta.removed, self.store.remove, self._drop_versions),
-            (delta.added, self.store.add, self._note_versions),
+        for rows, change, note, added in (
+            (delta.removed, self.store.remove, self._drop_versions, False),
+            (delta.added, self.store.add, self._note_versions, True),
         ):
             if len(rows):
                 groups = self.groups(rows)
@@ -88,8 +99,15 @@ class Input:
                 plain = self.relation.table.plain.view[rows]
                 if not plain.all():
                     concerned |= note(rows[~plain], groups[~plain], times[~plain])
-                parts.append((groups, times))
-        return [Changed(*part) for part in parts], concerned
+                parts.append(Applied(groups, times, rows, added))
+        if self._applied is not None:
+            self._applied = parts
+        return [Changed(part.groups, part.times) for part in parts], concerned
+
+    def taken(self) -> list[Applied]:
+        """What was applied since this was asked the last time, once it has been asked at all; asked at each step."""
+        applied, self._applied = self._applied, []
+        return applied or []
 
     def take_in(self, rows: Rows, line: Time) -> tuple[Rows, Rows]:
         """Plain rows come; only those with Vs after the line must be found again.  All of them, with their groups."""

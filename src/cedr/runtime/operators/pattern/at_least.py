@@ -1,7 +1,7 @@
 """ATLEAST, and with it ALL and ANY.
 
-Paper: Section 3.3.2, "Event Sequencing".  Readings: R12, R13, R25.  Instances grow from their last contributor back, by
-one event of any parameter that is not yet filled.
+Paper: Section 3.3.2, "Event Sequencing".  Readings: R12, R13, R25, R49.  Instances grow from their last contributor
+back, by one event of any parameter that is not yet filled.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cedr.runtime.operators.mechanism.beliefs import Window
 from cedr.runtime.operators.mechanism.inputs import Input
 from cedr.runtime.operators.mechanism.instances import Asked, Found, Shape
 from cedr.runtime.operators.pattern.composite import Composite, relation_of
-from cedr.runtime.store.table import Mask, Rows, picked
+from cedr.runtime.store.table import Delta, Mask, Rows, picked
 from cedr.runtime.store.times import earlier, later
 
 
@@ -46,17 +46,24 @@ class AtLeast(Composite):
         self._shared = len(set(tables)) < len(tables)
         """Whether one event may fill several parameters."""
 
+    def change(self, deltas: Sequence[Delta]) -> Delta:
+        """The change of the output."""
+        return self.counted(self.anew(deltas))
+
     # -- instances ----------------------------------------------------------------------------------------------------
 
     def instances(self, asked: Asked) -> Found:
-        """n events of n different parameters, strictly increasing Vs, within w.  Reading: R12."""
+        """n events of n different parameters, strictly increasing Vs, within w.  Readings: R12, R49.
+
+        WITH TIES (Vs, parameter) increases, so that each instance is found once.
+        """
         parts = []
         for index, store in enumerate(asked.inputs):
             owner, place = store.locate(*asked.at).expand()
             columns = [np.full(len(owner), -1) for _ in asked.inputs]
             columns[index] = store.rows[place]
             times = store.times[place]
-            parts.append(self._heard(asked, _Grown(columns, owner, times, times), index))
+            parts.append(self._heard(asked, _Grown(columns, owner, times, times, np.full(len(owner), index)), index))
         grown = _together(parts)
         for _ in range(self._count - 1):
             grown = _together([self._with_one_more(asked, grown, index) for index in range(len(asked.inputs))])
@@ -66,20 +73,24 @@ class AtLeast(Composite):
     def _with_one_more(self, asked: Asked, grown: _Grown, index: int) -> _Grown:
         grown = grown.take(grown.columns[index] < 0)
         store = asked.inputs[index]
-        places = store.locate(asked.at.groups[grown.owner], earlier(grown.last, self.scope), grown.first - 1)
+        before = grown.first - 1
+        if self.simultaneous.ties:
+            before = np.where(index < grown.front, grown.first, before)
+        places = store.locate(asked.at.groups[grown.owner], earlier(grown.last, self.scope), before)
         owner, place = places.expand()
         taken = grown.take(owner)
         taken.columns[index] = store.rows[place]
-        return self._heard(asked, _Grown(taken.columns, taken.owner, taken.last, store.times[place]), index)
+        front = np.full(len(owner), index)
+        return self._heard(asked, _Grown(taken.columns, taken.owner, taken.last, store.times[place], front), index)
 
     def _heard(self, asked: Asked, grown: _Grown, added: int) -> _Grown:
-        """What was heard, and satisfies the predicates of which the last variable was added."""
+        """What was heard, is in order, and satisfies the predicates of which the last variable was added."""
         keep = np.ones(len(grown.owner), dtype=np.bool_)
         if asked.known is not None:
             keep = self.parameters.relations[added].table.os.view[grown.columns[added]] <= asked.known
-        passing = self.parameters.pass_(grown.columns, added)
-        if passing is not None:
-            keep = keep & passing
+        for passing in (self.parameters.pass_(grown.columns, added), self.simultaneous.in_order(grown.columns, added)):
+            if passing is not None:
+                keep = keep & passing
         return grown if keep.all() else grown.take(keep)
 
     def _first_assignments(self, found: Found) -> Rows:
@@ -96,7 +107,7 @@ class AtLeast(Composite):
         return np.sort(sorted_[np.append(True, ~same)])
 
     def _order(self, references: list[Rows]) -> Rows:
-        """For each instance the parameters in the order of time, absent ones last."""
+        """For each instance the parameters in the order of (Vs, parameter), absent ones last."""
         times = np.stack(
             [
                 np.where(r >= 0, picked(rel.table.vs, r), FOREVER)
@@ -177,19 +188,25 @@ class AtLeast(Composite):
 
 
 class _Grown:
-    """Instances that are being found, with the times of their last and their so far first contributor."""
+    """Instances that are being found, with the times of their last and their so far first contributor.
 
-    def __init__(self, columns: list[Rows], owner: Rows, last: Rows, first: Rows) -> None:
-        self.columns, self.owner, self.last, self.first = columns, owner, last, first
+    ``front`` is the parameter of the so far first one.
+    """
+
+    def __init__(self, columns: list[Rows], owner: Rows, last: Rows, first: Rows, front: Rows) -> None:
+        self.columns, self.owner, self.last, self.first, self.front = columns, owner, last, first, front
 
     def take(self, chosen: Rows | Mask) -> _Grown:
         """Some of them."""
-        return _Grown([c[chosen] for c in self.columns], self.owner[chosen], self.last[chosen], self.first[chosen])
+        columns = [column[chosen] for column in self.columns]
+        return _Grown(columns, *(each[chosen] for each in (self.owner, self.last, self.first, self.front)))
 
 
 def _together(parts: list[_Grown]) -> _Grown:
     columns = [np.concatenate(some) for some in zip(*(p.columns for p in parts), strict=True)]
-    return _Grown(columns, *(np.concatenate([getattr(p, n) for p in parts]) for n in ("owner", "last", "first")))
+    return _Grown(
+        columns, *(np.concatenate([getattr(p, n) for p in parts]) for n in ("owner", "last", "first", "front"))
+    )
 
 
 def _nth(columns: Sequence[Rows], order: Rows, position: int) -> Rows:

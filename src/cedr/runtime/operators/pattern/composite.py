@@ -1,6 +1,6 @@
 """What SEQUENCE and ATLEAST have in common: instances, their choice, the composite rows made of them.
 
-Paper: Section 3.3.2.  Readings: R8 (IDs), R11, R12, R25 to R28 (SC modes).
+Paper: Section 3.3.2.  Readings: R8 (IDs), R11, R12, R25 to R28 (SC modes), R49 (WITH TIES).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan import logical
 from cedr.plan.bounds import scope as total_scope
+from cedr.plan.ties import counted_parameters
 from cedr.runtime.expressions.compile import Conjuncts
 from cedr.runtime.ids.text_ids import Digests, MadeIds, Making, Recipe, TextIds
 from cedr.runtime.operators.mechanism.affected_ranges import PatternOperator
@@ -21,8 +22,10 @@ from cedr.runtime.operators.mechanism.consumption import Consumption
 from cedr.runtime.operators.mechanism.inputs import Input
 from cedr.runtime.operators.mechanism.instances import Asked, Found
 from cedr.runtime.operators.mechanism.parameters import Parameters
+from cedr.runtime.operators.mechanism.simultaneous import Simultaneous
+from cedr.runtime.operators.mechanism.tie_count import TieCount
 from cedr.runtime.store.relation import Reach, Relation
-from cedr.runtime.store.table import Mask, Rows, Table
+from cedr.runtime.store.table import Delta, Mask, Rows, Table
 from cedr.runtime.store.times import later
 
 
@@ -37,11 +40,23 @@ class Composite(PatternOperator):
         self.scope = scope
         self.place = node.place
         self.parameters = Parameters(inputs, node.parameters, conjuncts)
+        self.simultaneous = Simultaneous(self.parameters.relations, ties=node.ties)
+        self.tie_count = TieCount([inputs[index] for index in counted_parameters(node)])
         self.consuming = bool(self.parameters.consuming) or node.disjoint is not None
         self.endless = self.consuming
         self.reach = total_scope(node) or 0
         self._consumption = Consumption(self.parameters, node.disjoint) if self.consuming else None
         self.relation = _relation(self.table, node.place, [source.relation for source in inputs])
+
+    def counted(self, delta: Delta) -> Delta:
+        """The change of the output, the ties among what the inputs have taken in being counted.  Reading: R49."""
+        self.tie_count.take_in()
+        return delta
+
+    @property
+    def ties(self) -> int:
+        """Events that share Vs and key with another event of the parameters.  Reading: R49."""
+        return self.tie_count.count
 
     @abstractmethod
     def instances(self, asked: Asked) -> Found:

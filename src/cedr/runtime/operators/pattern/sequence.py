@@ -1,8 +1,8 @@
 """SEQUENCE.
 
-Paper: Section 3.3.2, "Event Sequencing".  Readings: R11, R25.  Instances are found from their last contributor back:
-for each anchor the rows of the parameter before it are a range of a sorted store, and so on.  Where LAST on the last
-parameter chooses by the future, they are anchored at their first contributor and found forward.
+Paper: Section 3.3.2, "Event Sequencing".  Readings: R11, R25, R49.  Instances are found from their last contributor
+back: for each anchor the rows of the parameter before it are a range of a sorted store, and so on.  Where LAST on the
+last parameter chooses by the future, they are anchored at their first contributor and found forward.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from cedr.runtime.kernels.segments import is_sorted
 from cedr.runtime.operators.mechanism.beliefs import Intervals, Window
 from cedr.runtime.operators.mechanism.inputs import Changed, Input
 from cedr.runtime.operators.mechanism.instances import Asked, Evaluated, Found, Shape
-from cedr.runtime.operators.mechanism.semi_join import Sought, chunks, exists
+from cedr.runtime.operators.mechanism.semi_join import Condition, Sought, chunks, exists
 from cedr.runtime.operators.pattern.composite import Composite
 from cedr.runtime.store.holders import NONE
+from cedr.runtime.store.relation import Relation
 from cedr.runtime.store.segments import Places, Sorted, by_time
 from cedr.runtime.store.table import Delta, Mask, Rows, plain_header
 from cedr.runtime.store.times import earlier, later
@@ -60,6 +61,8 @@ class Sequence(Composite):
         modes = self.parameters
         if len(modes) != 2 or self._forward or self.endless or modes.conjuncts.predicates:
             return False
+        if self.simultaneous.shares(0):
+            return False
         first, last = modes.selections
         return first in (Selection.EACH, Selection.LAST) and last in (Selection.EACH, Selection.FIRST)
 
@@ -74,7 +77,7 @@ class Sequence(Composite):
 
     def change(self, deltas: Several[Delta]) -> Delta:
         """Rows that come after all that is known bear on nothing before them."""
-        return self.appended(deltas) if self._pairs and self.follows(deltas) else self.anew(deltas)
+        return self.counted(self.appended(deltas) if self._pairs and self.follows(deltas) else self.anew(deltas))
 
     def appended(self, deltas: Several[Delta]) -> Delta:
         """Take in rows of both parameters of a pair that come after all that is known of them."""
@@ -110,10 +113,12 @@ class Sequence(Composite):
 
     def _found_pairs(self, groups: Rows, places: Rows, order: Callable[[], Rows] | None = None) -> Evaluated | None:
         """All in one go, of anchors by their groups and places; None where IDs decide between rows at one time."""
+        if not self._pairs:
+            return None
         first, last = (self.inputs[i].store.sorted for i in range(2))
         ranges = np.empty((len(places), 4), dtype=np.int64)
         mode_of_first, mode_of_last = self.parameters.selections
-        modes = (mode_of_last is Selection.FIRST, mode_of_first is Selection.LAST)
+        modes = (mode_of_last is Selection.FIRST, mode_of_first is Selection.LAST, self.simultaneous.ties)
         total, _ = kernels.ranges(first, last, (groups, places), self.scope, modes, ranges)
         if total == kernels.TIED:
             return None
@@ -165,15 +170,15 @@ class Sequence(Composite):
         return partial
 
     def _filtered(self, asked: Asked, partial: _Partial, index: int, rows: Rows) -> _Partial:
-        """With a further column, of which only what was heard and what satisfies the predicates stays."""
+        """With a further column, of which only what was heard, is in order and satisfies the predicates stays."""
         columns = list(partial.columns)
         columns[index] = rows
         keep: Mask | None = None
         if asked.known is not None:
             keep = self.parameters.relations[index].table.os.view[rows] <= asked.known
-        passing = self.parameters.pass_(columns, index)
-        if passing is not None:
-            keep = passing if keep is None else keep & passing
+        for passing in (self.parameters.pass_(columns, index), self.simultaneous.in_order(columns, index)):
+            if passing is not None:
+                keep = passing if keep is None else keep & passing
         partial = _Partial(columns, partial.owner, partial.anchors)
         return partial if keep is None or keep.all() else partial.take(keep)
 
@@ -203,14 +208,16 @@ class Sequence(Composite):
     ) -> Places:
         times = self.parameters.times
         near, quick = times(previous, partial.column(previous)), self._quick(asked)
+        apart = self.simultaneous.apart
         if self._forward:
-            places = store.locate(groups, near + 1, later(times(0, partial.column(0)), self.scope))
+            places = store.locate(groups, near + apart, later(times(0, partial.column(0)), self.scope))
             return self._cluster(store, groups, places, places.end - 1) if index in quick else places
         last = len(self.parameters) - 1
         low = earlier(times(last, partial.column(last)), self.scope)
         if previous == last and last in quick:
-            low = np.maximum(low, self._before(asked.inputs[last], groups, near, partial.anchors))
-        places = store.locate(groups, low, near - 1)
+            before = self._before(asked.inputs[last], groups, near, partial.anchors)
+            low = np.maximum(low, before + 1 - apart)
+        places = store.locate(groups, low, near - apart)
         if index in quick:
             nearest = self.parameters.selections[index] is Selection.LAST
             return self._cluster(store, groups, places, places.end - 1 if nearest else places.begin)
@@ -224,7 +231,7 @@ class Sequence(Composite):
         modes, last = self.parameters, len(self.parameters) - 1
         if self.endless or last == 0:
             return frozenset()
-        free = [i for i in modes.selects() if modes.free(i)]
+        free = [i for i in modes.selects() if modes.free(i) and not self.simultaneous.shares(i)]
         if self._forward:
             return frozenset(i for i in free if i == last)
         first, latest = ({i for i in free if modes.selections[i] is mode} for mode in (Selection.FIRST, Selection.LAST))
@@ -266,25 +273,27 @@ class Sequence(Composite):
 
     def _beaten(self, asked: Asked, found: Found, index: int) -> Mask:
         modes, rows = self.parameters, found.references
-        last, own = len(modes) - 1, modes.times(index, rows[index])
+        last, own, apart = len(modes) - 1, modes.times(index, rows[index]), self.simultaneous.apart
         if modes.selections[index] is Selection.FIRST:
-            low = modes.times(index - 1, rows[index - 1]) + 1 if index else self._earliest(rows)
+            low = modes.times(index - 1, rows[index - 1]) + apart if index else self._earliest(rows)
             high = own - 1
         else:
             low = own + 1
             high = (
-                modes.times(index + 1, rows[index + 1]) - 1
+                modes.times(index + 1, rows[index + 1]) - apart
                 if index < last
                 else later(modes.times(0, rows[0]), self.scope)
             )
         groups, store = asked.at.groups[found.owner], asked.inputs[index]
         others = [(modes.relations[i], column) for i, column in enumerate(rows) if i != index]
-        sought = Sought(modes.relations[index], modes.conjuncts, modes.variables[index], known=asked.known)
+        allowed = self.simultaneous.replacing(rows, index)
+        sought = Sought(modes.relations[index], modes.conjuncts, modes.variables[index], allowed, asked.known)
         beaten = exists(store, store.locate(groups, low, high), others or [(modes.relations[0], rows[0])], sought)
         ties = store.locate(groups, own, own)
         tied = np.flatnonzero(~beaten & (ties.counts > 1))
         if len(tied):
-            smaller = Smaller(self, index, rows[index][tied])
+            allowed = self.simultaneous.replacing([column[tied] for column in rows], index)
+            smaller = Smaller(modes.relations[index], rows[index][tied], allowed)
             some = Places(ties.begin[tied], ties.end[tied], int(ties.counts[tied].sum()))
             parts = [(relation, column[tied]) for relation, column in others]
             beaten[tied] = exists(
@@ -309,17 +318,19 @@ class Sequence(Composite):
 
 
 class Smaller:
-    """Of rows at one time: whether a candidate has a smaller ID than an instance's own row.  Reading: R25."""
+    """Of rows at one time: whether a candidate is allowed and has a smaller ID than an instance's own row.
 
-    def __init__(self, operator: Sequence, index: int, rows: Rows) -> None:
-        self._relation = operator.parameters.relations[index]
-        self._rows = rows
+    Readings: R25, R42.
+    """
+
+    def __init__(self, relation: Relation, rows: Rows, allowed: Condition | None) -> None:
+        self._relation, self._rows, self._allowed = relation, rows, allowed
 
     def __call__(self, owner: Rows, candidates: Rows) -> Mask:
         """Which candidates do."""
         ranks = self._relation.ranks(np.concatenate([self._rows[owner], candidates]))
         smaller: Mask = ranks[len(owner) :] < ranks[: len(owner)]
-        return smaller
+        return smaller if self._allowed is None else smaller & self._allowed(owner, candidates)
 
 
 class _Partial:
