@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cedr.plan.analyses.reads import reads_of
 from cedr.plan.compile import compile_text
-from cedr.plan.reads import reads_of
 
 TYPES = "TYPE A (k INTEGER, v INTEGER, s STRING); TYPE B (k INTEGER, v INTEGER); TYPE C (k INTEGER); "
 

@@ -25,8 +25,8 @@ from cedr.model.level import STRONG, ConsistencyLevel
 from cedr.model.schema import Catalog
 from cedr.model.stream import Message
 from cedr.model.time import FOREVER, Time
+from cedr.plan.analyses.reads import reads_of
 from cedr.plan.logical import Made, Node
-from cedr.plan.reads import reads_of
 from cedr.runtime.values.memory import keep_freed_memory
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from cedr.data.arriving import Arriving
 from cedr.data.loading import Part
 from cedr.plan import logical
-from cedr.plan.keys import PartitionKey, partition_key
+from cedr.plan.analyses.keys import PartitionKey, partition_key
 from cedr.plan.logical import Node
 
 Rows = npt.NDArray[np.int64]

@@ -6,7 +6,7 @@ Paper: Section 5, Figure 7 (the operational module).  Readings: R32 (queries com
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,59 +14,33 @@ import numpy as np
 from cedr.model.schema import EventType
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan import logical
+from cedr.plan.analyses.memory import Memory
+from cedr.plan.analyses.open_ends import shown_ends
 from cedr.plan.logical import Node
-from cedr.plan.memory import Memory
-from cedr.plan.rules.desugar_all import desugar_all
-from cedr.plan.rules.desugar_any import desugar_any
-from cedr.plan.walk import map_inputs
-from cedr.runtime.dataflow.composition import source_relation
-from cedr.runtime.dataflow.not_live import not_live
+from cedr.plan.physical.choose import choose, desugared
+from cedr.runtime.dataflow.build import Sources, build
 from cedr.runtime.dataflow.stage import Lines, Stage
-from cedr.runtime.expressions.compile import Conjuncts
 from cedr.runtime.operators.contract import OWN, Operator, Size
 from cedr.runtime.operators.filter import Select, Slice
 from cedr.runtime.operators.mechanism.affected_ranges import PatternOperator
-from cedr.runtime.operators.mechanism.grouping import Side, Tuples, coded, key_of, nulls_matter
-from cedr.runtime.operators.mechanism.inputs import Input
 from cedr.runtime.operators.mechanism.instances import Chosen
-from cedr.runtime.operators.open_ends import OpenEnds, reading_ends, shown_ends
-from cedr.runtime.operators.pattern.at_least import AtLeast
-from cedr.runtime.operators.pattern.at_most import AtMost
-from cedr.runtime.operators.pattern.cancel_when import CancelWhen
-from cedr.runtime.operators.pattern.not_sequence import Not
-from cedr.runtime.operators.pattern.sequence import Sequence as SequenceOperator
-from cedr.runtime.operators.pattern.unless import Unless, UnlessNth
-from cedr.runtime.operators.pattern.unless_sequence import UnlessSequence, keys_of
+from cedr.runtime.operators.pattern.unless_sequence import UnlessSequence
 from cedr.runtime.operators.project import RowByRow
 from cedr.runtime.store.key_codes import Codes
 from cedr.runtime.store.relation import Relation
 from cedr.runtime.store.table import Delta, Rows, Table, closed, renumbered
-
-Sources = Callable[[str], Table]
-"""The table of an event type's rows."""
-
-ROW_BY_ROW = (logical.Query, logical.Project, logical.SetValid)
-_PATTERNS: dict[type[Node], Callable[[Any, Sequence[Input], Conjuncts], Any]] = {
-    logical.Sequence: SequenceOperator,
-    logical.AtLeast: AtLeast,
-    logical.Unless: Unless,
-    logical.UnlessNth: UnlessNth,
-    logical.Not: Not,
-    logical.CancelWhen: CancelWhen,
-}
 
 
 class Dataflow:
     """A plan as operators.  ``update`` takes changes of the sources and gives the change of the plan's output."""
 
     def __init__(self, plan: Node, sources: Sources) -> None:
-        self._sources = sources
         self._codes = Codes()
-        self.stages: list[Stage] = []
         self.open_ended = shown_ends(plan)
         """The event types of which rows stay known while their Ve is open."""
-        plan = _desugared(plan)
-        self.top = self._build(plan)
+        plan = desugared(plan)
+        self.stages = build(choose(plan), sources, self._codes)
+        self.top = self.stages[-1]
         memory = Memory(plan)
         for stage in self.stages:
             stage.reach = memory.reach(stage.node)
@@ -80,84 +54,6 @@ class Dataflow:
     def holds_back(self) -> bool:
         """Whether a row may wait to be said though nothing bears on it: slices and open ends.  Reading: R36."""
         return any(isinstance(s.node, logical.Slice) or any(s.open_ends) for s in self.stages)
-
-    # -- building -----------------------------------------------------------------------------------------------------
-
-    def _build(self, node: Node) -> Stage:
-        known = next((stage for stage in self.stages if stage.node == node), None)
-        if known is not None:
-            return known
-        stage = self._stage(node)
-        self.stages.append(stage)
-        return stage
-
-    def _stage(self, node: Node) -> Stage:
-        if isinstance(node, logical.Source):
-            return Stage(node, [], source_relation(node, self._sources(node.type.name)))
-        if isinstance(node, logical.Rename):
-            below = self._build(node.input)
-            return Stage(node, [below], below.relation.renamed(node.variable))
-        if isinstance(node, ROW_BY_ROW):
-            return self._row_by_row(node)
-        if isinstance(node, logical.Pattern):
-            return self._pattern(node)
-        if isinstance(node, logical.Select | logical.Slice):
-            below = self._build(node.input)
-            filter_ = Select(node, below.relation) if isinstance(node, logical.Select) else Slice(node, below.relation)
-            return self._with_open_ends(Stage(node, [below], filter_.relation, filter_))
-        raise not_live(node)
-
-    def _row_by_row(self, node: Node) -> Stage:
-        chain = [node]
-        while isinstance(chain[-1], logical.Query | logical.Project) and _joins(chain, chain[-1].input):
-            chain.append(chain[-1].input)
-        below = self._build(chain[-1].input)  # type: ignore[attr-defined]
-        operator = RowByRow(chain, below.relation)
-        stage = Stage(node, [below], operator.relation, operator)
-        project = next((n for n in chain if isinstance(n, logical.Project)), node)
-        return self._with_open_ends(stage, project)
-
-    def _pattern(self, node: logical.Pattern) -> Stage:
-        sides = keys_of(node)
-        if isinstance(node, logical.Unless) and sides is not None:
-            return self._unless_sequence(node, sides)
-        below = [self._build(part) for part in logical.inputs(node)]
-        relations = [stage.relation for stage in below]
-        if isinstance(node, logical.AtMost):
-            tuples = Tuples()
-            inputs = [
-                Input(relation, tuples.grouping(relation, keys) if keys else None)
-                for relation, keys in zip(relations, node.keys or [()] * len(relations), strict=True)
-            ]
-            operator: Any = AtMost(node, inputs)
-        elif type(node) in _PATTERNS:
-            inputs, conjuncts = self._grouped(node, relations)
-            operator = _PATTERNS[type(node)](node, inputs, conjuncts)
-        else:
-            raise not_live(node)
-        return self._with_open_ends(Stage(node, below, operator.relation, operator))
-
-    def _unless_sequence(self, node: logical.Unless, sides: tuple[Side, ...]) -> Stage:
-        below = [self._build(part) for part in (*logical.inputs(node.first), node.second)]
-        relations = [stage.relation for stage in below]
-        groupings = coded(self._codes, relations, sides) if sides else [None] * len(below)
-        inputs = [Input(r, g, nulls=g is None) for r, g in zip(relations, groupings, strict=True)]
-        operator = UnlessSequence(node, inputs, Conjuncts(()))
-        return self._with_open_ends(Stage(node, below, operator.relation, operator))
-
-    def _grouped(self, node: logical.Pattern, relations: list[Relation]) -> tuple[list[Input], Conjuncts]:
-        key, conjuncts = key_of(node), Conjuncts(node.predicates)
-        if key is None:
-            return [Input(relation) for relation in relations], conjuncts
-        groupings = coded(self._codes, relations, key.sides)
-        nulls = nulls_matter(node, len(relations))
-        inputs = [Input(r, g, nulls=n) for r, g, n in zip(relations, groupings, nulls, strict=True)]
-        return inputs, conjuncts.without(key.predicates)
-
-    def _with_open_ends(self, stage: Stage, node: Node | None = None) -> Stage:
-        names = reading_ends(stage.node if node is None else node)
-        stage.open_ends = [OpenEnds(below.relation, names) if names else None for below in stage.inputs]
-        return stage
 
     # -- changes ------------------------------------------------------------------------------------------------------
 
@@ -374,16 +270,3 @@ class Dataflow:
 
 def _name(written: list[int] | None) -> tuple[int, int, int] | None:
     return None if written is None else (written[0], written[1], written[2])
-
-
-def _joins(chain: list[Node], below: Node) -> bool:
-    """Whether a further row-by-row operator can be taken together with those above it."""
-    if isinstance(below, logical.Project):
-        return not any(isinstance(n, logical.Project) for n in chain)
-    return isinstance(below, logical.SetValid) and any(isinstance(n, logical.Project) for n in chain)
-
-
-def _desugared(node: Node) -> Node:
-    """ALL and ANY by their definitions.  Reading: R13."""
-    node = map_inputs(node, _desugared)
-    return desugar_all(node) or desugar_any(node) or node

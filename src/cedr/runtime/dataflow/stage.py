@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cedr.model.time import BEGINNING, FOREVER, Time
+from cedr.plan.analyses.memory import behind
 from cedr.plan.logical import Node
-from cedr.plan.memory import behind
 from cedr.runtime.operators.contract import Operator
 from cedr.runtime.operators.open_ends import OpenEnds
 from cedr.runtime.store.relation import Relation

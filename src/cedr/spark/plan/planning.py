@@ -23,10 +23,9 @@ from cedr.language.check import uses_of
 from cedr.language.syntax import File, Query
 from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
 from cedr.model.schema import Catalog, DataType, EventType, Shape
+from cedr.plan.analyses.elements import Part
 from cedr.plan.compile import CompiledQuery, Program, compile_file
-from cedr.plan.elements import Part
-from cedr.plan.logical import Node, Source, walk
-from cedr.plan.shape import ROW
+from cedr.plan.logical import ROW, Node, Source, walk
 from cedr.plan.splitting import Split, split_of
 from cedr.spark.layout.layout import BUCKETS, Layout, SourceLayout, TypeLayout
 from cedr.spark.layout.tokens import tokens

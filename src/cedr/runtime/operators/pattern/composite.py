@@ -12,7 +12,7 @@ import numpy as np
 
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan import logical
-from cedr.plan.bounds import scope as total_scope
+from cedr.plan.analyses.bounds import scope as total_scope
 from cedr.runtime.expressions.compile import Conjuncts
 from cedr.runtime.ids.text_ids import Digests, MadeIds, Making, Recipe, TextIds
 from cedr.runtime.operators.mechanism.affected_ranges import PatternOperator

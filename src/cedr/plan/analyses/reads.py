@@ -13,6 +13,7 @@ from cedr.expression.tree import walk as walk_expression
 from cedr.model.schema import EventType
 from cedr.plan import logical
 from cedr.plan.logical import Node
+from cedr.plan.traits.registry import traits_of
 
 
 def types_read(plan: Node) -> dict[str, EventType]:
@@ -48,7 +49,7 @@ def _whole(node: Node) -> frozenset[str]:
 
 def _compared(node: Node) -> frozenset[str]:
     """The event types of which whole payloads are compared below a projection: where versions are made one."""
-    found = [_whole(part) for part in logical.walk(node) if isinstance(part, logical.Query | logical.SetValid)]
+    found = [_whole(part) for part in logical.walk(node) if traits_of(part).shape.merges_versions]
     return frozenset[str]().union(*found)
 
 
