@@ -25,16 +25,12 @@ def arguments(node: Node) -> dict[str, Argument]:
     return {name: value for name, value in traits_of(node).text.arguments(node) if value not in ("", [])}
 
 
-_NAMED = (logical.Source, logical.Query)
-"""What is shown on one line with its variable."""
-
-
 # -- one line ---------------------------------------------------------------------------------------------------------
 
 
 def line(node: Node) -> str:
     """The operator with its arguments, close to what the language writes."""
-    if isinstance(node, logical.Rename) and isinstance(node.input, _NAMED):
+    if isinstance(node, logical.Rename) and isinstance(node.input, logical.Stream):
         return f"{line(node.input)} AS {quote_name(node.variable)}"
     return traits_of(node).text.line(node)
 
@@ -44,7 +40,7 @@ def line(node: Node) -> str:
 
 def folded(node: Node) -> Node:
     """The node whose inputs are shown below a line: a variable is shown on the line of what it names."""
-    return node.input if isinstance(node, logical.Rename) and isinstance(node.input, _NAMED) else node
+    return node.input if isinstance(node, logical.Rename) and isinstance(node.input, logical.Stream) else node
 
 
 def below(node: Node) -> list[tuple[Node, str]]:

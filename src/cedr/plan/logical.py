@@ -74,6 +74,10 @@ class Query(Node):
     type: EventType
 
 
+Stream = Source | Query
+"""What a variable of a leaf stands for: an event type, or a query by its name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rename(Node):
     """Binds a variable to each event; what was bound inside stays visible.  Reading: R20."""

@@ -21,7 +21,7 @@ class Leaf:
     """
 
     variable: str
-    source: logical.Source | logical.Query
+    source: logical.Stream
     negations: tuple[str, ...] = ()
     within: tuple[str, ...] = ()
 
@@ -47,10 +47,10 @@ def leaves(node: Node, negations: tuple[str, ...] = (), within: tuple[str, ...] 
         yield from leaves(part, (*negations, node.place) if part is negated else negations, inner)
 
 
-def _leaf_source(node: Node) -> logical.Source | logical.Query | None:
+def _leaf_source(node: Node) -> logical.Stream | None:
     while isinstance(node, logical.Select):
         node = node.input
-    return node if isinstance(node, logical.Source | logical.Query) else None
+    return node if isinstance(node, logical.Stream) else None
 
 
 def positive_leaves(node: Node) -> list[Leaf]:

@@ -163,7 +163,7 @@ class Shape(Generic[N]):
     row_by_row: bool
     """Whether each row is made of one row of its input, and keeps its Vs and Ve."""
     merges_versions: bool
-    """Whether versions of an event with equal payloads become one row.  Reading: R10."""
+    """Whether versions of an event that have equal payloads, compared as a whole, become one row.  Reading: R10."""
     payload: int | Callable[[N], dict[str, DataType]]
     """The input whose payload the rows keep, or the attributes that they have of their own."""
     origin: Origin | Callable[[N], Mapping[str, Expression]]
