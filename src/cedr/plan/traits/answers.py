@@ -24,9 +24,6 @@ class Scoped(Protocol):
         """The scope."""
 
 
-# ruff: noqa: ARG001 - every answer to a question takes the same arguments
-
-
 # -- shape ------------------------------------------------------------------------------------------------------------
 
 
@@ -198,12 +195,12 @@ def end_of_events(node: Node) -> End:
     return End.EVENTS
 
 
-def same_reach(node: Node, below: Inputs, reach: int, shown: bool) -> Sequence[int]:  # noqa: FBT001 - one signature
+def same_reach(node: Node, below: Inputs, reach: int, shown: bool) -> Sequence[int]:
     """A row bears on the one that is made of it."""
     return [reach]
 
 
-def endless_reach(node: Node, below: Inputs, reach: int, shown: bool) -> Sequence[int]:  # noqa: FBT001
+def endless_reach(node: Node, below: Inputs, reach: int, shown: bool) -> Sequence[int]:
     """Memory forgets nothing of the inputs."""
     return [FOREVER] * len(below)
 

@@ -41,7 +41,7 @@ def _alone(node: AtLeast | Any) -> bool:
     return _count(node) == 1
 
 
-def _own_scope(node: AtLeast, below: Inputs) -> int | None:  # noqa: ARG001 - one signature
+def _own_scope(node: AtLeast, below: Inputs) -> int | None:
     return None if node.count == 1 else node.scope
 
 
@@ -57,7 +57,7 @@ def _undecided(node: AtLeast | All) -> Undecided | None:
     return Undecided((node.scope,) * len(node.parameters), "an undecided choice")
 
 
-def _reach_below(node: AtLeast | All | Any, below: Inputs, reach: int, shown: bool) -> Sequence[int]:  # noqa: FBT001
+def _reach_below(node: AtLeast | All | Any, below: Inputs, reach: int, shown: bool) -> Sequence[int]:
     """An unfrozen row's first contributor lies at most w behind m; choices look further back."""
     own = 1 if isinstance(node, Any) else node.scope
     choosing = pattern.chooses(node)
@@ -81,15 +81,15 @@ def _sees_each(node: Any, below: Sequence[Sight]) -> Sight | None:
     return None if pattern.chooses(node) else answers.widest(below)
 
 
-def _primitive(node: AtLeast | All, below: Inputs) -> bool:  # noqa: ARG001
+def _primitive(node: AtLeast | All, below: Inputs) -> bool:
     return all(part.primitive for part in below)
 
 
-def _last(node: AtLeast | All, below: Inputs) -> int:  # noqa: ARG001
+def _last(node: AtLeast | All, below: Inputs) -> int:
     return _count(node)
 
 
-def _one_tick(node: Any, below: Inputs) -> int:  # noqa: ARG001
+def _one_tick(node: Any, below: Inputs) -> int:
     """Reading: R13: w is 1."""
     return 1
 

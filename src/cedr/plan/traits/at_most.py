@@ -29,7 +29,7 @@ def _groups(node: AtMost | SlidingCount) -> Groups:
     )
 
 
-def _counted_before(node: AtMost, below: Inputs, reach: int, shown: bool) -> Sequence[int]:  # noqa: ARG001, FBT001
+def _counted_before(node: AtMost, below: Inputs, reach: int, shown: bool) -> Sequence[int]:
     return [plus(reach, answers.less(node.scope))] * len(below)
 
 
@@ -38,7 +38,7 @@ def _sees(node: AtMost | SlidingCount, below: Sequence[Sight]) -> Sight:
     return Sight(node.scope + widest.back, widest.ahead)
 
 
-def _count_alone(node: SlidingCount) -> dict[str, DataType]:  # noqa: ARG001 - one signature
+def _count_alone(node: SlidingCount) -> dict[str, DataType]:
     return {COUNT_NAME: DataType.INTEGER}
 
 

@@ -94,7 +94,7 @@ def _session_line(node: Session) -> str:
     return " ".join(["SESSION", format_duration(node.gap), *prefixed("BY", texts(node.keys))])
 
 
-def _no_bound(node: Session, below: Inputs) -> int:  # noqa: ARG001 - one signature
+def _no_bound(node: Session, below: Inputs) -> int:
     """A session has no longest."""
     return FOREVER
 

@@ -10,34 +10,34 @@ from cedr.plan.traits import answers, pattern
 from cedr.plan.traits.record import AsksInside, Composition, Further, Inputs, Keys, Origin, Shape, Sight, Times, Traits
 
 
-def _sees_both(node: Not | CancelWhen, below: Sequence[Sight]) -> Sight:  # noqa: ARG001 - one signature
+def _sees_both(node: Not | CancelWhen, below: Sequence[Sight]) -> Sight:
     return Sight(below[0].back + below[1].back, answers.widest(below).ahead)
 
 
 # -- NOT --------------------------------------------------------------------------------------------------------------
 
 
-def _bound_by_sequence(node: Not, below: Inputs) -> frozenset[str]:  # noqa: ARG001
+def _bound_by_sequence(node: Not, below: Inputs) -> frozenset[str]:
     return below[1].certain
 
 
-def _of_sequence(node: Not, below: Inputs) -> int:  # noqa: ARG001
+def _of_sequence(node: Not, below: Inputs) -> int:
     return below[1].scope or 0
 
 
-def _with_negated(node: Not, own: int | None, below: Inputs) -> int:  # noqa: ARG001
+def _with_negated(node: Not, own: int | None, below: Inputs) -> int:
     return plus(own or 0, below[0].scope or 0)
 
 
-def _lives_as_sequence(node: Not, below: Inputs) -> int:  # noqa: ARG001
+def _lives_as_sequence(node: Not, below: Inputs) -> int:
     return below[1].lifetime
 
 
-def _end_of_sequence(node: Not, below: Inputs) -> bool:  # noqa: ARG001
+def _end_of_sequence(node: Not, below: Inputs) -> bool:
     return below[1].open_end
 
 
-def _after_first(node: Not, below: Inputs, reach: int, shown: bool) -> Sequence[int]:  # noqa: ARG001, FBT001
+def _after_first(node: Not, below: Inputs, reach: int, shown: bool) -> Sequence[int]:
     """The negated event lies after the first contributor."""
     before, alive = plus(reach, answers.less(below[1].scope or 0)), below[1].lifetime
     return [min(before, alive) if shown else before, reach]
@@ -95,15 +95,15 @@ NOT: Traits[Not] = Traits(
 # -- CANCEL-WHEN ------------------------------------------------------------------------------------------------------
 
 
-def _of_first(node: CancelWhen, below: Inputs) -> int:  # noqa: ARG001
+def _of_first(node: CancelWhen, below: Inputs) -> int:
     return below[0].scope or 0
 
 
-def _with_second(node: CancelWhen, own: int | None, below: Inputs) -> int:  # noqa: ARG001
+def _with_second(node: CancelWhen, own: int | None, below: Inputs) -> int:
     return plus(own or 0, below[1].scope or 0)
 
 
-def _since_root(node: CancelWhen, below: Inputs, reach: int, shown: bool) -> Sequence[int]:  # noqa: ARG001, FBT001
+def _since_root(node: CancelWhen, below: Inputs, reach: int, shown: bool) -> Sequence[int]:
     return [reach, plus(reach, answers.less(below[0].scope or 0))]
 
 

@@ -28,7 +28,7 @@ def injected(node: Pattern) -> tuple[Expression, ...]:
     return node.predicates
 
 
-def own_scope_longer(node: Pattern, own: int) -> int:  # noqa: ARG001 - one signature
+def own_scope_longer(node: Pattern, own: int) -> int:
     """A row lives for a scope, and so long its contributors are asked for beyond M."""
     return own
 

@@ -44,7 +44,7 @@ _COMPARING: Keys[Node] = Keys(
 )
 
 
-def _either_end(node: Node, below: Inputs) -> bool:  # noqa: ARG001 - one signature
+def _either_end(node: Node, below: Inputs) -> bool:
     return any(part.open_end for part in below)
 
 
@@ -119,11 +119,11 @@ JOIN: Traits[Join] = Traits(
 # -- sides ------------------------------------------------------------------------------------------------------------
 
 
-def _common(node: Union, below: Inputs) -> frozenset[str]:  # noqa: ARG001
+def _common(node: Union, below: Inputs) -> frozenset[str]:
     return below[0].certain & below[1].certain
 
 
-def _longer(node: Union, below: Inputs) -> int:  # noqa: ARG001
+def _longer(node: Union, below: Inputs) -> int:
     return max(part.lifetime for part in below)
 
 

@@ -20,7 +20,7 @@ def _with_name(node: Rename, below: Inputs) -> frozenset[str]:
     return below[0].certain | {node.variable}
 
 
-def _numbered_as_input(node: Rename, below: Inputs) -> int | None:  # noqa: ARG001 - one signature
+def _numbered_as_input(node: Rename, below: Inputs) -> int | None:
     return below[0].last_contributor
 
 
@@ -135,12 +135,12 @@ def _valid(node: SetValid) -> Arguments:
     yield "valid", node.valid.value
 
 
-def _never_freezes(node: SetValid, own: int) -> int:  # noqa: ARG001
+def _never_freezes(node: SetValid, own: int) -> int:
     """Rows without an end never freeze, so M forgets nothing for them."""
     return FOREVER
 
 
-def _with_last(node: SetValid, below: Inputs) -> bool:  # noqa: ARG001
+def _with_last(node: SetValid, below: Inputs) -> bool:
     return node.valid is Valid.WITH_LAST
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence as List
+from collections.abc import Sequence
 
 from cedr.model.modes import Selection
 from cedr.model.time import FOREVER, plus
-from cedr.plan.logical import Sequence
+from cedr.plan import logical
 from cedr.plan.traits import answers, pattern
 from cedr.plan.traits.record import (
     Composition,
@@ -22,48 +22,48 @@ from cedr.plan.traits.record import (
 )
 
 
-def _last_is_chosen(node: Sequence) -> bool:
+def _last_is_chosen(node: logical.Sequence) -> bool:
     """LAST on the last parameter is chosen by the future.  Reading: R25."""
     return node.parameters[-1].selection is Selection.LAST
 
 
-def _undecided(node: Sequence) -> Undecided | None:
+def _undecided(node: logical.Sequence) -> Undecided | None:
     return Undecided((node.scope,) * len(node.parameters), "an undecided choice") if _last_is_chosen(node) else None
 
 
-def _reach_below(node: Sequence, below: Inputs, reach: int, shown: bool) -> List[int]:  # noqa: FBT001 - one signature
+def _reach_below(node: logical.Sequence, below: Inputs, reach: int, shown: bool) -> Sequence[int]:
     """An unfrozen row's first contributor lies at most w behind m; choices look further back."""
     choosing = pattern.chooses(node)
     before = plus(reach, _apart(node))
     return [min(before, node.scope) if shown and not choosing else before] * len(below)
 
 
-def _apart(node: Sequence) -> int:
+def _apart(node: logical.Sequence) -> int:
     """How far before an output's Vs the events lie that bear on it."""
     if len(node.parameters) == 1 and node.parameters[0].selection is Selection.FIRST:
         return FOREVER  # nothing bounds the choice: the first of all time
     return node.scope
 
 
-def _sees(node: Sequence, below: List[Sight]) -> Sight:
+def _sees(node: logical.Sequence, below: Sequence[Sight]) -> Sight:
     widest = answers.widest(below)
     return Sight(node.scope + widest.back, (node.scope if _last_is_chosen(node) else 0) + widest.ahead)
 
 
-def _by_time(node: Sequence, below: Inputs) -> bool:  # noqa: ARG001
+def _by_time(node: logical.Sequence, below: Inputs) -> bool:
     """Only what comes first may be composite."""
     return below[0].by_time and all(part.primitive for part in below[1:])
 
 
-def _size(node: Sequence) -> int:
+def _size(node: logical.Sequence) -> int:
     return len(node.parameters)
 
 
-def _last(node: Sequence, below: Inputs) -> int:  # noqa: ARG001
+def _last(node: logical.Sequence, below: Inputs) -> int:
     return len(node.parameters)
 
 
-SEQUENCE: Traits[Sequence] = Traits(
+SEQUENCE: Traits[logical.Sequence] = Traits(
     text=pattern.pattern_text("SEQUENCE", own=("scope",)),
     shape=Shape(
         negated=answers.nothing_negated,

@@ -39,11 +39,11 @@ _TYPE: Text[Source] = Text(
 )
 
 
-def _one(node: Source, below: Inputs) -> int:  # noqa: ARG001 - one signature
+def _one(node: Source, below: Inputs) -> int:
     return 1
 
 
-def _is_by_time(node: Source, below: Inputs) -> bool:  # noqa: ARG001
+def _is_by_time(node: Source, below: Inputs) -> bool:
     return True
 
 
@@ -77,11 +77,11 @@ SOURCE: Traits[Source] = Traits(
 )
 
 
-def _made_scope(node: Made, own: int | None, below: Inputs) -> int:  # noqa: ARG001
+def _made_scope(node: Made, own: int | None, below: Inputs) -> int:
     return node.scope
 
 
-def _made_lifetime(node: Made, below: Inputs) -> int:  # noqa: ARG001
+def _made_lifetime(node: Made, below: Inputs) -> int:
     return node.lifetime
 
 

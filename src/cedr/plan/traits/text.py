@@ -62,7 +62,7 @@ def modes(parameter: Parameter) -> str | None:
     return f"{selection}…{consume}{weight}" if selection or consume or weight else None
 
 
-def no_arguments(node: Node) -> Iterator[tuple[str, Argument]]:  # noqa: ARG001 - it has none
+def no_arguments(node: Node) -> Iterator[tuple[str, Argument]]:
     """An operator with nothing but its inputs."""
     return iter(())
 

@@ -44,7 +44,7 @@ _KEYS: Keys[Pattern] = Keys(
 )
 
 
-def _after_first(node: Unless, below: Inputs, reach: int, shown: bool) -> Sequence[int]:  # noqa: ARG001, FBT001
+def _after_first(node: Unless, below: Inputs, reach: int, shown: bool) -> Sequence[int]:
     return [reach, reach - 1]  # e2 comes after e1
 
 
@@ -82,12 +82,12 @@ UNLESS: Traits[Unless] = Traits(
 )
 
 
-def _twice_longer(node: UnlessNth, own: int) -> int:  # noqa: ARG001 - one signature
+def _twice_longer(node: UnlessNth, own: int) -> int:
     """A row begins a scope after its events, and lives for another."""
     return plus(own, own)
 
 
-def _since_contributor(node: UnlessNth, below: Inputs, reach: int, shown: bool) -> Sequence[int]:  # noqa: ARG001, FBT001
+def _since_contributor(node: UnlessNth, below: Inputs, reach: int, shown: bool) -> Sequence[int]:
     begins = plus(reach, node.scope)  # the row begins a scope after its events
     return [begins, plus(begins, answers.less(below[0].scope or 0))]
 
