@@ -327,6 +327,15 @@ def test_types_that_do_not_fit_the_query_are_errors_at_their_place() -> None:
         )
 
 
+def test_r29_except_compares_all_attributes_whatever_is_shown() -> None:
+    rows = [
+        {"type": name, "ts": START + timedelta(minutes=minute), "k": minute, "v": v}
+        for name, minute, v in (("A", 1, 1), ("B", 1, 1), ("A", 2, 5), ("B", 2, 6))
+    ]
+    result = cedr.evaluate("EVENT Q FROM A EXCEPT B OUTPUT A.k AS k", rows, type="type", time="ts")
+    assert [row.payload["k"] for row in result.rows] == [2]
+
+
 def test_a_query_of_the_algebra_runs_on_the_oracle_with_a_warning() -> None:
     query = "EVENT N FROM TX AS t GROUP BY t.card OUTPUT t.card AS card, COUNT(*) AS amount"
     result = cedr.evaluate(query, ROWS, **WORDS)

@@ -15,10 +15,10 @@ from cedr.consistency.batch import EventBatch
 from cedr.consistency.pipeline import Pipeline
 from cedr.model.level import MIDDLE
 from cedr.model.stream import Guarantee
+from cedr.plan.analyses.keys import partition_key
+from cedr.plan.analyses.pattern_key import key_of
 from cedr.plan.compile import compile_text
-from cedr.plan.keys import partition_key
 from cedr.plan.rewrite import rewrite
-from cedr.runtime.operators.mechanism.grouping import key_of
 
 CARD = pa.struct(
     [

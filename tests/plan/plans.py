@@ -28,9 +28,9 @@ from cedr.model.modes import JoinKind, Selection, Valid
 from cedr.model.schema import DataType, EventType
 from cedr.model.time import FOREVER, plus
 from cedr.plan import logical
-from cedr.plan.logical import COUNT_NAME, Node
-from cedr.plan.schema import attributes_of
-from cedr.plan.shape import ROW, possible
+from cedr.plan.analyses.schema import attributes_of
+from cedr.plan.analyses.shape import possible
+from cedr.plan.logical import COUNT_NAME, ROW, Node
 from cedr.plan.windows import altered
 from cedr.semantics.evaluate import evaluate
 from cedr.testing.histories import History, small_catalog

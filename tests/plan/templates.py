@@ -13,8 +13,8 @@ from cedr.expression.tree import Attribute, Binary, Call, Expression, Header, He
 from cedr.model.modes import JoinKind, Selection, Valid
 from cedr.model.schema import DataType
 from cedr.plan import logical
-from cedr.plan.logical import Node
-from cedr.plan.shape import ROW, renamed
+from cedr.plan.analyses.shape import renamed
+from cedr.plan.logical import ROW, Node
 from cedr.plan.windows import altered
 from tests.plan.plans import KEY, VALUE, attribute, leaf, number
 

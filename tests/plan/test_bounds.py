@@ -8,9 +8,9 @@ from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
 from cedr.model.schema import Catalog
 from cedr.model.time import FOREVER, HOUR, MINUTE, SECOND
 from cedr.plan import logical
-from cedr.plan.bounds import bounds_of, guarantee, in_words, longest_blocking, scope, state_held, undecided_for
+from cedr.plan.analyses.bounds import bounds_of, guarantee, in_words, longest_blocking, scope, state_held, undecided_for
+from cedr.plan.analyses.lifetimes import lifetime
 from cedr.plan.compile import compile_text
-from cedr.plan.lifetimes import lifetime
 from cedr.plan.logical import Node
 
 DIAL = ConsistencyLevel(Bound(2 * SECOND), Bound(10 * MINUTE))

@@ -13,8 +13,9 @@ from cedr.model.schema import Catalog
 from cedr.model.time import MINUTE, SECOND
 from cedr.plan import logical
 from cedr.plan.compile import compile_text
-from cedr.plan.describe import WORDS, arguments, line, plan_text, word
+from cedr.plan.describe import arguments, line, plan_text, word
 from cedr.plan.explain import Explanation, explain
+from cedr.plan.traits.registry import TRAITS
 from tests.plan.templates import TEMPLATES, A, B
 from tests.plan.test_rules import P, Q, R
 
@@ -157,7 +158,7 @@ def test_every_operator_has_a_word() -> None:
         for cls in vars(logical).values()
         if isinstance(cls, type) and issubclass(cls, logical.Node) and cls not in (logical.Node, logical.Pattern)
     }
-    assert operators == set(WORDS)
+    assert operators == set(TRAITS)
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

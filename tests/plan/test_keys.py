@@ -17,12 +17,11 @@ from cedr.expression.tree import Attribute, Binary, IsNull, Literal
 from cedr.model.event import Event
 from cedr.model.modes import KeyMode
 from cedr.model.schema import Catalog, DataType
+from cedr.plan.analyses.keys import NoPartitionKey, Partitioning, PartitionKey, partition_key, partition_keys
 from cedr.plan.compile import compile_text
 from cedr.plan.inject import inject_all, key_conjuncts, with_keys
-from cedr.plan.keys import NoPartitionKey, Partitioning, PartitionKey, partition_key, partition_keys
-from cedr.plan.logical import Node, Select, Source, inputs
+from cedr.plan.logical import ROW, Node, Select, Source, inputs
 from cedr.plan.rewrite import rewrite
-from cedr.plan.shape import ROW
 from cedr.plan.walk import map_inputs
 from cedr.testing.histories import History, histories, revised_histories
 from tests.plan.plans import KEY, PLAIN, REVISABLE, VALUE, output, patterns, relations, result

@@ -13,8 +13,15 @@ from cedr.model.modes import JoinKind, Valid
 from cedr.model.schema import DataType
 from cedr.model.time import FOREVER
 from cedr.plan import logical
-from cedr.plan.lifetimes import earliest_start, latest_start, lifetime, open_end, reads_open_end, starts_no_earlier
-from cedr.plan.shape import ROW
+from cedr.plan.analyses.lifetimes import (
+    earliest_start,
+    latest_start,
+    lifetime,
+    open_end,
+    reads_open_end,
+    starts_no_earlier,
+)
+from cedr.plan.logical import ROW
 from cedr.plan.windows import altered
 from tests.plan.plans import number
 from tests.plan.templates import VE, VS, A, B, C, join, parameter, sequence, ticks

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cedr.plan.analyses.reads import reads_of
 from cedr.plan.compile import compile_text
-from cedr.plan.reads import reads_of
 
 TYPES = "TYPE A (k INTEGER, v INTEGER, s STRING); TYPE B (k INTEGER, v INTEGER); TYPE C (k INTEGER); "
 
@@ -30,3 +30,17 @@ def test_payloads_that_are_compared_are_read_as_a_whole() -> None:
     """Reading: R10: where versions that look the same become one row."""
     plan = compile_text(f"{TYPES}EVENT Q WHEN SEQUENCE(A x, C y, 5) VALID FOREVER OUTPUT x.v AS v").queries["Q"].plan
     assert reads_of(plan) == {"A": None, "C": None}
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("FROM A EXCEPT B OUTPUT A.k AS k", {"A": None, "B": None}),
+        ("FROM A WINDOW COALESCED OUTPUT A.k AS k", {"A": None}),
+        ("FROM A UNION B OUTPUT A.k AS k", {"A": {"k"}, "B": {"k"}}),
+        ("FROM A OUTPUT DISTINCT A.k AS k", {"A": {"k"}}),
+    ],
+)
+def test_r29_rows_that_are_compared_are_read_as_a_whole(query: str, expected: dict[str, set[str] | None]) -> None:
+    types = "TYPE A (k INTEGER, v INTEGER); TYPE B (k INTEGER, v INTEGER); "
+    assert reads_of(compile_text(f"{types}EVENT Q {query}").queries["Q"].plan) == expected

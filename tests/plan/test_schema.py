@@ -8,11 +8,11 @@ from cedr.expression.tree import Attribute, Binary, Header, HeaderField, conjunc
 from cedr.model.modes import JoinKind
 from cedr.model.schema import Catalog, DataType
 from cedr.plan import logical
+from cedr.plan.analyses.schema import attributes_of
+from cedr.plan.analyses.scope import leaves
+from cedr.plan.analyses.shape import certain, own_variables, positive_inputs, possible, reads, split, through_projection
 from cedr.plan.compile import compile_text
-from cedr.plan.logical import COUNT_NAME, Node
-from cedr.plan.schema import attributes_of
-from cedr.plan.scope import leaves
-from cedr.plan.shape import ROW, certain, own_variables, positive_inputs, possible, reads, split, through_projection
+from cedr.plan.logical import COUNT_NAME, ROW, Node
 from tests.plan.plans import attribute, leaf, number, source
 from tests.plan.templates import A, B, C, at_least, columns, join, parameter, sequence
 

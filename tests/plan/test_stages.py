@@ -12,13 +12,13 @@ import pytest
 from cedr.expression.tree import Attribute, Binary
 from cedr.model.schema import Catalog, DataType, EventType
 from cedr.plan import logical
-from cedr.plan.bounds import scope
+from cedr.plan.analyses.bounds import scope
+from cedr.plan.analyses.keys import NoPartitionKey, partition_key
+from cedr.plan.analyses.lifetimes import lifetime, open_end
+from cedr.plan.analyses.stages import NoStages, Stage, stages_of
 from cedr.plan.compile import compile_text
-from cedr.plan.keys import NoPartitionKey, partition_key
-from cedr.plan.lifetimes import lifetime, open_end
 from cedr.plan.logical import Contributor, Made, Node, Query
 from cedr.plan.rewrite import rewrite
-from cedr.plan.stages import NoStages, Stage, stages_of
 from cedr.testing.histories import small_catalog
 
 CATALOG = Catalog({**small_catalog("A", "B", "C", "D").types, "E": EventType("E", {"id": DataType.STRING})})

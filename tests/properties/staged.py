@@ -15,10 +15,10 @@ from cedr.model.level import ConsistencyLevel
 from cedr.model.schema import Catalog
 from cedr.model.stream import Guarantee, Insert, Message
 from cedr.model.time import BEGINNING, Time
-from cedr.plan.keys import NoPartitionKey, partition_key
+from cedr.plan.analyses.keys import NoPartitionKey, partition_key
+from cedr.plan.analyses.stages import NoStages, Stage, stages_of
 from cedr.plan.logical import Node, Query
 from cedr.plan.rewrite import rewrite
-from cedr.plan.stages import NoStages, Stage, stages_of
 
 INPUT = "input"
 

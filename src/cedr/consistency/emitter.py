@@ -22,8 +22,8 @@ from cedr.consistency.measures import Measures
 from cedr.model.event import Event
 from cedr.model.level import Bound, ConsistencyLevel
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
-from cedr.plan.bounds import consumes, revisable
-from cedr.plan.lifetimes import lifetime
+from cedr.plan.analyses.bounds import consumes, revisable
+from cedr.plan.analyses.lifetimes import lifetime
 from cedr.plan.logical import Node, walk
 from cedr.runtime.dataflow.dataflow import Dataflow
 from cedr.runtime.operators.contract import Frontier, Line, Size, Snapshot

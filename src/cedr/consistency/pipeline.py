@@ -26,10 +26,10 @@ from cedr.model.level import STRONG, ConsistencyLevel
 from cedr.model.schema import Catalog
 from cedr.model.stream import Message
 from cedr.model.time import FOREVER, Time
+from cedr.plan.analyses.open_ends import shown_ends
+from cedr.plan.analyses.reads import reads_of
 from cedr.plan.logical import Made, Node
-from cedr.plan.reads import reads_of
 from cedr.runtime.dataflow.dataflow import Dataflow
-from cedr.runtime.operators.open_ends import shown_ends
 from cedr.runtime.values.memory import keep_freed_memory
 
 

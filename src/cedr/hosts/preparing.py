@@ -26,8 +26,8 @@ from cedr.language.check import uses_of
 from cedr.language.syntax import File, Query
 from cedr.model.schema import Catalog, DataType, EventType
 from cedr.model.time import FOREVER
+from cedr.plan.analyses.reads import reads_of, types_read
 from cedr.plan.compile import CompiledQuery, Program, compile_file
-from cedr.plan.reads import reads_of, types_read
 
 
 @dataclass

@@ -16,9 +16,9 @@ from cedr.language.syntax import File
 from cedr.language.tokens import duration_of
 from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.schema import Catalog
+from cedr.plan.analyses.reads import types_read
 from cedr.plan.compile import CompiledQuery, Program, compile_file, compile_text
 from cedr.plan.explain import Explanation, explain
-from cedr.plan.reads import types_read
 
 
 class Builder(Protocol):

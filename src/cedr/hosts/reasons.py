@@ -12,11 +12,10 @@ from collections.abc import Iterable, Sequence
 from cedr.connect.tables import Clock, short_id
 from cedr.model.event import Event, primitive_contributors
 from cedr.model.intake import Accepted
-from cedr.model.modes import JoinKind
 from cedr.model.stream import Change, Insert, LineageKey, Retract
 from cedr.model.time import Time
-from cedr.plan import logical
-from cedr.plan.logical import Node, Source, walk
+from cedr.plan.logical import Node, Source, inputs, walk
+from cedr.plan.traits.registry import traits_of
 
 
 class Reasons:
@@ -103,15 +102,5 @@ def _name(event: Event) -> str:
 
 def _negated(plan: Node) -> frozenset[str]:
     """The event types that stand where something must not be.  Readings: R14 to R18, R29."""
-    found: list[Node] = []
-    for node in walk(plan):
-        match node:
-            case logical.Unless() | logical.UnlessNth() | logical.CancelWhen():
-                found.append(node.second)
-            case logical.Not():
-                found.append(node.negated)
-            case logical.AtMost() | logical.SlidingCount():
-                found.extend(parameter.input for parameter in node.parameters)
-            case logical.Difference() | logical.Join(kind=JoinKind.ANTI):
-                found.append(node.right)
+    found = [inputs(node)[index] for node in walk(plan) for index in traits_of(node).shape.against(node)]
     return frozenset(leaf.type.name for part in found for leaf in walk(part) if isinstance(leaf, Source))

@@ -32,8 +32,8 @@ from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.schema import Catalog
 from cedr.model.stream import Insert
 from cedr.model.time import FOREVER, Time
+from cedr.plan.analyses.reads import types_read
 from cedr.plan.compile import CompiledQuery, Program, compile_file
-from cedr.plan.reads import types_read
 
 
 def evaluate(

@@ -25,8 +25,8 @@ from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.schema import Catalog
 from cedr.model.stream import Change, Insert, Message
 from cedr.model.time import Time
+from cedr.plan.analyses.reads import types_read
 from cedr.plan.compile import CompiledQuery
-from cedr.plan.reads import types_read
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Any
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.time import FOREVER
-from cedr.plan.bounds import (
+from cedr.plan.analyses.bounds import (
     Bounds,
     Length,
     bounds_of,
@@ -22,12 +22,14 @@ from cedr.plan.bounds import (
     level_below,
     own_scope,
 )
-from cedr.plan.describe import Argument, arguments, below, folded, line, plan_text, word
-from cedr.plan.elements import Path
-from cedr.plan.keys import NoPartitionKey, Partitioning, partition_keys
-from cedr.plan.logical import AlterLifetime, Node, Query, inputs
+from cedr.plan.analyses.elements import Path
+from cedr.plan.analyses.keys import NoPartitionKey, Partitioning, partition_keys
+from cedr.plan.describe import arguments, below, folded, line, plan_text, word
+from cedr.plan.logical import Node, Query, inputs
 from cedr.plan.notes import unless_note
 from cedr.plan.rewrite import Firing, rewrite
+from cedr.plan.traits.record import Argument
+from cedr.plan.traits.registry import traits_of
 from cedr.plan.warnings import warnings_of
 
 __all__ = ["Explanation", "OperatorRecord", "explain", "plan_text"]
@@ -180,7 +182,7 @@ def _facts(record: OperatorRecord) -> Iterator[tuple[str, str]]:
         yield "scope", in_words(bounds.scope)
     if together:
         yield "key", str(record.partitioning)
-    if together or isinstance(record.node, AlterLifetime):
+    if together or traits_of(record.node).times.start(record.node) is not None:
         yield "blocking", bounds.longest_blocking.text
     if together:
         yield "state", bounds.state_held.text

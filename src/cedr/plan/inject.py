@@ -14,8 +14,9 @@ from itertools import combinations
 from cedr.expression.tree import Attribute, Binary, Call, Expression, Literal, Way, down, variables
 from cedr.model.modes import KeyMode
 from cedr.plan import logical
+from cedr.plan.analyses.scope import Leaf, bound_variables, leaves, positive_leaves
 from cedr.plan.logical import Node
-from cedr.plan.scope import Leaf, bound_variables, leaves, positive_leaves
+from cedr.plan.traits.registry import traits_of
 from cedr.plan.walk import map_inputs
 
 
@@ -40,9 +41,7 @@ def _descend(node: Node, predicate: Expression, names: frozenset[str]) -> Node:
 
 def one_at_a_time(node: Node) -> bool:
     """Whether every instance of an operator has one contributor: ANY, ATMOST, ATLEAST(1, …)."""
-    return isinstance(node, logical.Any | logical.AtMost | logical.SlidingCount) or (
-        isinstance(node, logical.AtLeast) and node.count == 1
-    )
+    return traits_of(node).keys.meeting(node) == 1
 
 
 def inject_all(node: Node, predicates: Iterable[Expression]) -> Node:

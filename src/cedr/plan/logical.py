@@ -20,6 +20,9 @@ from cedr.model.time import Time
 PLACE = "/"
 """How every place begins; the stream of a primitive event is its type's name and does not."""
 
+ROW = ""
+"""The variable that stands for the row itself; it is always bound."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
@@ -69,6 +72,10 @@ class Query(Node):
     name: str
     input: Node
     type: EventType
+
+
+Stream = Source | Query
+"""What a variable of a leaf stands for: an event type, or a query by its name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ from cedr.language.check import CheckedFile, CheckedQuery
 from cedr.model.modes import Consumption, KeyMode, Selection
 from cedr.model.schema import EventType
 from cedr.plan import logical
+from cedr.plan.analyses.scope import bound_variables, positive_leaves
 from cedr.plan.inject import equals_conjuncts, inject_all, key_conjuncts, with_keys
 from cedr.plan.logical import PLACE, Node
 from cedr.plan.lower_relation import lower_relation
-from cedr.plan.scope import bound_variables, positive_leaves
 
 
 class Lowering:

@@ -12,21 +12,10 @@ from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.span import Span
 from cedr.model.level import ConsistencyLevel
 from cedr.model.time import FOREVER, format_duration, plus
-from cedr.plan.bounds import in_words, undecided_for
-from cedr.plan.logical import (
-    All,
-    AtLeast,
-    Node,
-    Project,
-    Query,
-    Rename,
-    Select,
-    Sequence,
-    Slice,
-    Source,
-    Unless,
-    walk,
-)
+from cedr.plan.analyses.bounds import in_words, undecided_for
+from cedr.plan.analyses.facts import Facts
+from cedr.plan.logical import Node, Unless, inputs, walk
+from cedr.plan.traits.registry import traits_of
 
 CODE = "unless-early"
 
@@ -123,8 +112,8 @@ def _others(first: Unless, nodes: Iterable[Unless]) -> tuple[tuple[Span, str], .
 
 def _top(plan: Node) -> Node:
     """The operator whose rows leave the query as they are."""
-    while isinstance(plan, Query | Project | Slice | Select | Rename):
-        plan = plan.input
+    while traits_of(plan).shape.row_by_row:
+        (plan,) = inputs(plan)
     return plan
 
 
@@ -133,14 +122,4 @@ def _last_contributor(node: Node) -> int | None:
 
     Reading: R16.  None where it is not known from the pattern itself.
     """
-    match node:
-        case Rename():
-            return _last_contributor(node.input)
-        case Source():
-            return 1
-        case Sequence() | All():
-            return len(node.parameters)
-        case AtLeast():
-            return node.count
-        case _:
-            return None
+    return Facts(node).last_contributor

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from cedr.expression.tree import Way
 from cedr.model.schema import DataType
-from cedr.plan.keys import NoPartitionKey, partition_key
+from cedr.plan.analyses.keys import NoPartitionKey, partition_key
+from cedr.plan.analyses.reads import types_read
 from cedr.plan.logical import Node
-from cedr.plan.reads import types_read
 from cedr.plan.rewrite import rewrite
 
 _HASHED = frozenset(

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 
 from cedr.model.level import ConsistencyLevel
 from cedr.model.time import FOREVER
-from cedr.plan.bounds import ALIVE, own_scope, state_held
+from cedr.plan.analyses.bounds import own_scope, state_held
+from cedr.plan.analyses.lifetimes import lifetime
+from cedr.plan.analyses.shape import positive_inputs
 from cedr.plan.describe import word
-from cedr.plan.lifetimes import lifetime
-from cedr.plan.logical import All, AtLeast, Node, Query, Sequence, inputs
-from cedr.plan.shape import positive_inputs
+from cedr.plan.logical import Node, Query, Sequence, inputs
+from cedr.plan.traits.registry import traits_of
 
 
 def warnings_of(node: Node, level: ConsistencyLevel) -> tuple[str, ...]:
@@ -36,7 +37,7 @@ def _nested_order(node: Node) -> Iterator[str]:
 
 def _composite(node: Node) -> Node | None:
     """The operator of several contributors whose composites a parameter takes in, if it does."""
-    if isinstance(node, Sequence | All) or (isinstance(node, AtLeast) and node.count > 1):
+    if traits_of(node).composition.several(node):
         return node
     below = positive_inputs(node)
     return _composite(below[0]) if len(below) == 1 and not isinstance(node, Query) else None
@@ -46,7 +47,7 @@ def _unbounded(node: Node, level: ConsistencyLevel) -> Iterator[str]:
     if own_scope(node) is None or state_held(node, level).duration != FOREVER:
         return
     endless = [part for part in inputs(node) if lifetime(part) == FOREVER]
-    if isinstance(node, ALIVE) and endless:
+    if traits_of(node).times.while_alive and endless:
         yield f"{word(node)} keeps rows that may live for ever: a WINDOW bounds their lifetime"
     else:
         yield f"the state of {word(node)} has no bound: {state_held(node, level).text}"

@@ -1,15 +1,15 @@
 """Which variables every row of a node has bound, and which may be NULL.
 
-``plan.shape`` asks similar questions for the rewrite rules.  The oracle, which those rules are proven against, answers
-for itself.
+``plan.analyses.shape`` asks similar questions for the rewrite rules.  The oracle, which those rules are proven against,
+answers for itself.
 """
 
 from __future__ import annotations
 
 from cedr.model.modes import JoinKind
 from cedr.plan import logical
+from cedr.plan.analyses.scope import bound_variables
 from cedr.plan.logical import Node
-from cedr.plan.scope import bound_variables
 
 _NOTHING: frozenset[str] = frozenset()
 

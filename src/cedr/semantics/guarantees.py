@@ -25,11 +25,11 @@ from cedr.model.event import Event, primitive
 from cedr.model.modes import Selection
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan import logical
-from cedr.plan.bounds import revisable
+from cedr.plan.analyses.bounds import revisable
+from cedr.plan.analyses.memory import Memory, behind
+from cedr.plan.analyses.reads import expressions_of
+from cedr.plan.analyses.scope import bound_variables
 from cedr.plan.logical import Node
-from cedr.plan.memory import Memory, behind
-from cedr.plan.reads import expressions_of
-from cedr.plan.scope import bound_variables
 from cedr.semantics.evaluate import Oracle
 
 

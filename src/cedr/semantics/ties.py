@@ -10,8 +10,8 @@ from collections import defaultdict
 from cedr.model.event import Value
 from cedr.model.time import Time
 from cedr.plan import logical
+from cedr.plan.analyses.ties import counted_parameters
 from cedr.plan.logical import Node, Pattern
-from cedr.plan.ties import counted_parameters
 from cedr.semantics.evaluate import Oracle
 from cedr.semantics.partition import pattern_key, reader_of
 

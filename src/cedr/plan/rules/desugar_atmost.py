@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from cedr.expression.tree import Attribute, Binary, Literal
 from cedr.model.schema import DataType
-from cedr.plan.logical import COUNT_NAME, AtMost, Node, Select, SlidingCount
-from cedr.plan.shape import ROW
+from cedr.plan.logical import COUNT_NAME, ROW, AtMost, Node, Select, SlidingCount
 
 
 def desugar_atmost(node: Node) -> Node | None:

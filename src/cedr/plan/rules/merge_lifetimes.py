@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from cedr.expression.tree import Binary, Call, Expression, Header, HeaderField, Literal
 from cedr.model.schema import DataType
 from cedr.model.time import FOREVER
-from cedr.plan.logical import AlterLifetime, Node
-from cedr.plan.shape import ROW
+from cedr.plan.logical import ROW, AlterLifetime, Node
 
 _START = Header(ROW, HeaderField.VS)
 _LIFETIME = Binary("-", Header(ROW, HeaderField.VE), _START)

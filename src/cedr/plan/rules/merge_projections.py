@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cedr.expression.tree import Expression, aggregates
-from cedr.plan.logical import Node, Project, Rename
-from cedr.plan.shape import ROW, reads_occurrence, through_projection
+from cedr.plan.analyses.shape import reads_occurrence, through_projection
+from cedr.plan.logical import ROW, Node, Project, Rename
 
 
 def merge_projections(node: Node) -> Node | None:

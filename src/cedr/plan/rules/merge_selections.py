@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cedr.expression.tree import TRUE, conjunction, conjuncts, variables
-from cedr.plan.logical import Node, Select
-from cedr.plan.shape import ROW, certain
+from cedr.plan.analyses.shape import certain
+from cedr.plan.logical import ROW, Node, Select
 
 
 def merge_selections(node: Node) -> Node | None:

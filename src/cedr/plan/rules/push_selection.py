@@ -22,8 +22,19 @@ from dataclasses import replace
 
 from cedr.expression.tree import Expression, HeaderField, aggregates, conjunction, variables
 from cedr.model.modes import JoinKind, Selection
-from cedr.plan.lifetimes import starts_no_earlier
+from cedr.plan.analyses.lifetimes import starts_no_earlier
+from cedr.plan.analyses.shape import (
+    certain,
+    possible,
+    reads,
+    reads_occurrence,
+    renamed,
+    split,
+    through_projection,
+    with_parameter,
+)
 from cedr.plan.logical import (
+    ROW,
     All,
     AlterLifetime,
     Any,
@@ -42,17 +53,6 @@ from cedr.plan.logical import (
     Union,
     Unless,
     UnlessNth,
-)
-from cedr.plan.shape import (
-    ROW,
-    certain,
-    possible,
-    reads,
-    reads_occurrence,
-    renamed,
-    split,
-    through_projection,
-    with_parameter,
 )
 
 VS, VE, ID = HeaderField.VS, HeaderField.VE, HeaderField.ID

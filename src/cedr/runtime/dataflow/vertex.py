@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from cedr.model.time import BEGINNING, FOREVER, Time
-from cedr.plan.memory import behind
+from cedr.plan.analyses.memory import behind
 from cedr.runtime.operators.contract import Frontier, Line, Operator
 from cedr.runtime.operators.open_ends import OpenEnds
 from cedr.runtime.store.relation import Relation

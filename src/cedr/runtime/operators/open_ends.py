@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cedr.expression.tree import Header, HeaderField, walk
-from cedr.model.modes import Valid
 from cedr.model.time import Time
-from cedr.plan import logical
-from cedr.plan.reads import expressions_of
 from cedr.runtime.operators.contract import before
 from cedr.runtime.store.holders import HeldRows
 from cedr.runtime.store.relation import Relation
@@ -57,38 +53,3 @@ class OpenEnds:
             return np.full(len(rows), np.iinfo(np.int64).min)
         at = reach.rows(rows)
         return np.where(at >= 0, reach.target.table.ve.view[at], np.iinfo(np.int64).min)
-
-
-def shown_ends(plan: logical.Node) -> frozenset[str]:
-    """The event types whose Ve shows in the output: a later shortening of it changes rows long said.  Reading: R37."""
-    read = [_sources(node) for node in logical.walk(plan) if reading_ends(node)]
-    return frozenset[str]().union(_lifetimes(plan), *read)
-
-
-def _lifetimes(node: logical.Node) -> frozenset[str]:
-    """The event types from which rows of the node take their Ve."""
-    match node:
-        case logical.Source():
-            return frozenset({node.type.name})
-        case logical.SetValid(valid=Valid.WITH_LAST):
-            return _sources(node)
-        case logical.CancelWhen():
-            return _lifetimes(node.first)
-        case logical.Rename() | logical.Select() | logical.Slice() | logical.Query() | logical.Project():
-            return _lifetimes(node.input)
-        case _:
-            return frozenset()
-
-
-def _sources(node: logical.Node) -> frozenset[str]:
-    return frozenset(part.type.name for part in logical.walk(node) if isinstance(part, logical.Source))
-
-
-def reading_ends(node: logical.Node) -> frozenset[str]:
-    """The variables of which the node's expressions read Ve."""
-    return frozenset(
-        part.variable
-        for expression in expressions_of(node)
-        for part in walk(expression)
-        if isinstance(part, Header) and part.field is HeaderField.VE
-    )

@@ -23,7 +23,7 @@ from cedr.model.event import Event, Payload
 from cedr.model.schema import Catalog, DataType, EventType
 from cedr.model.stream import Change, Guarantee, Insert, Message, Retract
 from cedr.model.time import FOREVER, Time
-from cedr.plan.reads import types_read
+from cedr.plan.analyses.reads import types_read
 from cedr.spark.api.query import query
 from cedr.spark.session.session import spark_session
 from cedr.spark.sources.datatypes import sparks

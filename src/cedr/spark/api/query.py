@@ -19,7 +19,7 @@ from cedr.expression.tree import Expression
 from cedr.hosts.queries import AnyQuery
 from cedr.model.schema import Catalog
 from cedr.model.time import format_duration
-from cedr.plan.reads import types_read
+from cedr.plan.analyses.reads import types_read
 from cedr.plan.rewrite import rewrite
 from cedr.spark.api.files import direct
 from cedr.spark.api.guarding import Run, guarded

@@ -24,10 +24,10 @@ from cedr.language.check import uses_of
 from cedr.language.syntax import Query
 from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
 from cedr.model.schema import Catalog, DataType, EventType, Shape
+from cedr.plan.analyses.elements import Part
+from cedr.plan.analyses.reads import types_read
 from cedr.plan.compile import CompiledQuery, Program, compile_file
-from cedr.plan.elements import Part
-from cedr.plan.reads import types_read
-from cedr.plan.shape import ROW
+from cedr.plan.logical import ROW
 from cedr.plan.splitting import Split, split_of
 from cedr.spark.layout.layout import BUCKETS, Layout, SourceLayout, TypeLayout
 from cedr.spark.layout.tokens import tokens

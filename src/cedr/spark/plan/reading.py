@@ -11,6 +11,8 @@ from dataclasses import fields, is_dataclass
 
 from cedr.expression.tree import Attribute, Expression, Way, conjunction, ways_in
 from cedr.expression.tree import walk as walk_expression
+from cedr.plan.analyses.reads import expressions_of, types_read
+from cedr.plan.analyses.schema import attributes_of
 from cedr.plan.logical import (
     Coalesce,
     Difference,
@@ -23,8 +25,6 @@ from cedr.plan.logical import (
     inputs,
     walk,
 )
-from cedr.plan.reads import expressions_of, types_read
-from cedr.plan.schema import attributes_of
 
 
 def attributes_read(plan: Node) -> Mapping[str, frozenset[str]]:

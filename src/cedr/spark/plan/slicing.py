@@ -7,35 +7,10 @@ to see so far only is not sliced.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from pyspark.sql import functions as F
 
-from cedr.model.modes import Selection
-from cedr.model.time import FOREVER
-from cedr.plan.bounds import consumes
-from cedr.plan.logical import (
-    All,
-    Any,
-    AtLeast,
-    AtMost,
-    CancelWhen,
-    Node,
-    Not,
-    Project,
-    Query,
-    Rename,
-    Select,
-    Sequence,
-    SetValid,
-    Slice,
-    SlidingCount,
-    Source,
-    Unless,
-    UnlessNth,
-    inputs,
-    parameters,
-)
+from cedr.plan.analyses.sight import sight_of
+from cedr.plan.logical import Node, Source, walk
 from cedr.spark.layout.layout import Slices
 from cedr.spark.sources.clocks import is_bad
 from cedr.spark.sources.events import Events
@@ -44,64 +19,12 @@ _PLAIN = ("change", "arrival", "guarantee", "occurrence_start", "occurrence_end"
 """Where a source has one of these, an event may have several rows, and these may lie in different slices."""
 
 
-class Reach(NamedTuple):
-    """How far before and after its Vs a row depends on events."""
-
-    back: int = 0
-    ahead: int = 0
-
-    def over(self, other: Reach) -> Reach:
-        """Both."""
-        return Reach(max(self.back, other.back), max(self.ahead, other.ahead))
-
-
-def reach(node: Node) -> Reach | None:
-    """How far the rows of a plan see; None where that is not bounded, or not known."""
-    if consumes(node):
-        return None
-    below = [reach(part) for part in inputs(node)]
-    if any(part is None for part in below):
-        return None
-    known = [part for part in below if part is not None]
-    widest = Reach()
-    for part in known:
-        widest = widest.over(part)
-    found = _own(node, known, widest)
-    return None if found is None or max(found) >= FOREVER // 4 else found
-
-
-def _own(node: Node, below: list[Reach], widest: Reach) -> Reach | None:
-    match node:
-        case Source():
-            return Reach()
-        case Query() | Rename() | Select() | Project() | SetValid() | Slice():
-            return widest
-        case Sequence(scope=scope):
-            later = scope if node.parameters[-1].selection is Selection.LAST else 0
-            return Reach(scope + widest.back, later + widest.ahead)
-        case All(scope=scope) | AtLeast(scope=scope):
-            chooses = any(p.selection is not Selection.EACH for p in parameters(node))
-            return None if chooses else Reach(scope + widest.back, widest.ahead)
-        case Any():
-            return None if any(p.selection is not Selection.EACH for p in parameters(node)) else widest
-        case AtMost(scope=scope) | SlidingCount(scope=scope):
-            return Reach(scope + widest.back, widest.ahead)
-        case Unless(scope=scope):
-            return Reach(widest.back, max(below[0].ahead, scope + below[1].ahead))
-        case UnlessNth(scope=scope):
-            return Reach(scope + below[0].back + below[1].back, widest.ahead)
-        case Not() | CancelWhen():
-            return Reach(below[0].back + below[1].back, widest.ahead)
-        case _:
-            return None
-
-
 def slices_of(plan: Node, events: Events, most: int) -> Slices | None:
     """Slices of the events of a plan, as many as ``most``; None where slicing would be wrong, or of no use.
 
     Asks Spark for the first and the last time.
     """
-    seen = reach(plan)
+    seen = sight_of(plan)
     revised = any(node.type.revisable for node in _sources(plan))
     if seen is None or revised or any(part in source.header for source in events.sources for part in _PLAIN):
         return None
@@ -120,6 +43,4 @@ def slices_of(plan: Node, events: Events, most: int) -> Slices | None:
 
 
 def _sources(plan: Node) -> list[Source]:
-    if isinstance(plan, Source):
-        return [plan]
-    return [source for part in inputs(plan) for source in _sources(part)]
+    return [node for node in walk(plan) if isinstance(node, Source)]

@@ -15,12 +15,11 @@ from cedr.consistency.emission.columns import SAID
 from cedr.model.level import MIDDLE, STRONG
 from cedr.model.schema import Catalog, DataType
 from cedr.model.time import FOREVER
-from cedr.plan.elements import Part
-from cedr.plan.logical import Made, Node
-from cedr.plan.reads import types_read
-from cedr.plan.shape import ROW
+from cedr.plan.analyses.elements import Part
+from cedr.plan.analyses.reads import types_read
+from cedr.plan.analyses.stages import NoStages, Stage, stages_of
+from cedr.plan.logical import ROW, Made, Node
 from cedr.plan.splitting import Split, split_of
-from cedr.plan.stages import NoStages, Stage, stages_of
 from cedr.spark.layout.layout import BUCKETS, Later, Layout, Onward, SourceLayout, provider_of
 from cedr.spark.layout.tokens import tokens
 from cedr.spark.plan.columns import Slots

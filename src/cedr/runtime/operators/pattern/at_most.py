@@ -11,7 +11,7 @@ import numpy as np
 
 from cedr.model.time import FOREVER
 from cedr.plan import logical
-from cedr.plan.bounds import scope
+from cedr.plan.analyses.bounds import scope
 from cedr.runtime.ids.text_ids import Digests, MadeIds, made_in_order
 from cedr.runtime.operators.mechanism.affected_ranges import PatternOperator
 from cedr.runtime.operators.mechanism.beliefs import Window

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from cedr.model.time import FOREVER
 from cedr.plan import logical
-from cedr.plan.bounds import scope
+from cedr.plan.analyses.bounds import scope
 from cedr.runtime.expressions.compile import Conjuncts
 from cedr.runtime.operators.mechanism.beliefs import Window
 from cedr.runtime.operators.mechanism.inputs import Input

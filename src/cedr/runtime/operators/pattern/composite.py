@@ -12,8 +12,8 @@ import numpy as np
 
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan import logical
-from cedr.plan.bounds import scope as total_scope
-from cedr.plan.ties import counted_parameters
+from cedr.plan.analyses.bounds import scope as total_scope
+from cedr.plan.analyses.ties import counted_parameters
 from cedr.runtime.expressions.compile import Conjuncts
 from cedr.runtime.ids.text_ids import Digests, MadeIds, Making, Recipe, TextIds
 from cedr.runtime.operators.mechanism.affected_ranges import PatternOperator

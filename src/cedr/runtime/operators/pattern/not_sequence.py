@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan import logical
-from cedr.plan.bounds import scope
-from cedr.plan.lifetimes import lifetime
+from cedr.plan.analyses.bounds import scope
+from cedr.plan.analyses.lifetimes import lifetime
 from cedr.runtime.expressions.compile import Conjuncts
 from cedr.runtime.operators.mechanism.beliefs import Window
 from cedr.runtime.operators.mechanism.inputs import Input

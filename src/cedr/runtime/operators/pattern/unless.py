@@ -11,7 +11,7 @@ import numpy as np
 
 from cedr.model.time import FOREVER, Time, plus
 from cedr.plan import logical
-from cedr.plan.bounds import scope
+from cedr.plan.analyses.bounds import scope
 from cedr.runtime.expressions.compile import Conjuncts
 from cedr.runtime.operators.mechanism.beliefs import Intervals, Window
 from cedr.runtime.operators.mechanism.inputs import Input

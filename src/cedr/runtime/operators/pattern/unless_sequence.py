@@ -12,13 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from cedr.model.modes import Selection
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan import logical
 from cedr.runtime.expressions.compile import Conjuncts
 from cedr.runtime.kernels.pairs import none_within
 from cedr.runtime.operators.mechanism.beliefs import Intervals, Window
-from cedr.runtime.operators.mechanism.grouping import Side, key_of
 from cedr.runtime.operators.mechanism.inputs import Changed, Input
 from cedr.runtime.operators.mechanism.instances import Asked, Evaluated, Found, Shape
 from cedr.runtime.operators.mechanism.semi_join import Sought, exists
@@ -33,21 +31,6 @@ from cedr.runtime.store.times import later, until
 _CHUNK = 16
 """So many rows are looked at first: as a rule one of them waits."""
 _FIRST, _LAST, _NEGATED = range(3)
-
-
-def keys_of(node: logical.Node) -> tuple[Side, ...] | None:
-    """Whether a pattern is one that is meant here: how its three inputs are grouped; () where they are not."""
-    if not (isinstance(node, logical.Unless) and isinstance(node.first, logical.Sequence)):
-        return None
-    pair = node.first
-    plain = all(p.selection is Selection.EACH and not p.consume for p in pair.parameters)
-    if not plain or len(pair.parameters) != 2 or node.disjoint is not None or pair.disjoint is not None:
-        return None
-    own, of_pair = key_of(node), key_of(pair)
-    if own is None or of_pair is None:
-        return None if node.predicates or pair.predicates else ()
-    left = [p for each, key in ((node, own), (pair, of_pair)) for p in each.predicates if p not in key.predicates]
-    return None if left or own.sides[0] not in of_pair.sides else (*of_pair.sides, own.sides[1])
 
 
 class UnlessSequence(Waiting, SequenceOperator):

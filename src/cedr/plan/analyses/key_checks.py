@@ -14,44 +14,14 @@ from itertools import combinations
 from math import comb
 
 from cedr.expression.tree import Way
-from cedr.model.modes import Selection
-from cedr.plan.elements import Element, Part, Path, value_elements
-from cedr.plan.logical import (
-    All,
-    AlterLifetime,
-    Any,
-    AtLeast,
-    AtMost,
-    CancelWhen,
-    Coalesce,
-    Difference,
-    Distinct,
-    GroupBy,
-    Join,
-    Not,
-    Pattern,
-    Project,
-    Query,
-    Rename,
-    Select,
-    Session,
-    SetValid,
-    Slice,
-    SlidingCount,
-    Source,
-    Union,
-    Unless,
-    UnlessNth,
-    parameters,
-)
-from cedr.plan.schema import attributes_of
-from cedr.plan.shape import certain
+from cedr.plan.analyses.elements import Element, Part, Path, value_elements
+from cedr.plan.analyses.schema import attributes_of
+from cedr.plan.analyses.shape import certain
+from cedr.plan.logical import Pattern, parameters
+from cedr.plan.traits.pattern import chooses
 
 Chosen = Mapping[Path, Way]
 """The attribute chosen for each leaf, or a field inside of one, by the leaf's path."""
-
-EACH_BY_ITSELF = (Source, Query, Rename, Select, Project, SetValid, AlterLifetime, Union, Slice)
-"""Operators in which each row depends on one row of the input."""
 
 _MOST_CHOICES = 1_000
 
@@ -74,17 +44,13 @@ Edges = Callable[[Part], Iterable[Edge]]
 
 def needs_no_key(part: Part) -> bool:
     """Whether each event stands for itself all the way down, so that any split will do."""
-    return all(isinstance(p.node, EACH_BY_ITSELF) or _one_at_a_time(p) for p in part.walk())
+    return all(_by_itself(p) for p in part.walk())
 
 
-def _one_at_a_time(part: Part) -> bool:
-    node = part.node
-    single = isinstance(node, Any) or (isinstance(node, AtLeast) and node.count == 1)
-    return single and isinstance(node, Pattern) and node.disjoint is None and not _chooses(part)
-
-
-def _chooses(part: Part) -> bool:
-    return any(p.selection is not Selection.EACH for p in parameters(part.node))
+def _by_itself(part: Part) -> bool:
+    """Whether each row depends on one row of the input, and nothing chooses among these."""
+    disjoint = isinstance(part.node, Pattern) and part.node.disjoint is not None
+    return part.traits.keys.by_itself(part.node) and not disjoint and not chooses(part.node)
 
 
 def whole_stream(part: Part) -> str | None:
@@ -94,26 +60,14 @@ def whole_stream(part: Part) -> str | None:
 
 def _acts_on_everything(part: Part) -> str | None:
     node = part.node
-    match node:
-        case Pattern() if node.disjoint is not None and not node.disjoint.keys:
-            return "DISJOINT without CorrelationKey acts over the whole stream"
-        case AtMost() | SlidingCount() if not any(node.keys):
-            return "ATMOST without CorrelationKey counts over the whole stream"
-        case GroupBy() if not node.keys:
-            return "an aggregate without GROUP BY is over the whole stream"
-        case Session() if not node.keys:
-            return "SESSION without GROUP BY is over the whole stream"
-        case Pattern() if _chooses(part) and _contributors(part) == 1:
-            return "FIRST or LAST with nothing else to agree on chooses over the whole stream"
-        case _:
-            return None
-
-
-def _contributors(part: Part) -> int:
-    node = part.node
-    if isinstance(node, AtLeast):
-        return node.count
-    return 1 if isinstance(node, Any) else len(parameters(node))
+    if isinstance(node, Pattern) and node.disjoint is not None and not node.disjoint.keys:
+        return "DISJOINT without CorrelationKey acts over the whole stream"
+    groups = part.traits.keys.groups(node)
+    if groups is not None and not groups.alternatives:
+        return groups.over_everything
+    if chooses(node) and part.traits.keys.meeting(node) == 1:
+        return "FIRST or LAST with nothing else to agree on chooses over the whole stream"
+    return None
 
 
 def reason_against(part: Part, chosen: Chosen, edges: Edges) -> str | None:
@@ -125,22 +79,7 @@ def _reason_here(part: Part, chosen: Chosen, edges: Edges) -> str | None:
     for acts in acts_by(part, chosen.values()):
         if not any(all(_by(side, chosen) for side in sides) for sides in acts.alternatives):
             return acts.reason
-    return _unlinked(part, chosen, edges, _meeting(part)) or _across_attributes(part, chosen)
-
-
-def _meeting(part: Part) -> int:
-    """How many operands meet in one row, so that they must be linked."""
-    match part.node:
-        case Unless() | UnlessNth() | CancelWhen() | Not() | Join():
-            return 2
-        case Any() | AtMost() | SlidingCount():
-            return 1
-        case AtLeast(count=count):
-            return count
-        case Pattern():
-            return len(part.inputs)
-        case _:
-            return 1
+    return _unlinked(part, chosen, edges, part.traits.keys.meeting(part.node)) or _across_attributes(part, chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,20 +93,14 @@ class Acts:
 def acts_by(part: Part, ways: Iterable[Way] = ()) -> Iterator[Acts]:
     """By what an operator counts, groups, compares or consumes.  ``ways``: more attributes that rows may have."""
     node = part.node
-    if isinstance(node, AtMost | SlidingCount):
-        columns = zip(*node.keys, strict=True)
-        alternatives = [tuple(map(value_elements, part.inputs, column)) for column in columns]
-        yield Acts(tuple(alternatives), "ATMOST counts by another key")
-    if isinstance(node, GroupBy):
-        grouped = [(value_elements(part.inputs[0], key.expression),) for key in node.keys]
-        yield Acts(tuple(grouped), "GROUP BY is by another key")
-    if isinstance(node, Session):
-        chained = [(value_elements(part.inputs[0], key),) for key in node.keys]
-        yield Acts(tuple(chained), "SESSION is by another key")
+    groups = part.traits.keys.groups(node)
+    if groups is not None:
+        grouped = [tuple(map(value_elements, part.inputs, keys)) for keys in groups.alternatives]
+        yield Acts(tuple(grouped), groups.by_another_key)
     if isinstance(node, Pattern) and node.disjoint is not None:
         fenced = [(value_elements(part, key),) for key in node.disjoint.keys]
         yield Acts(tuple(fenced), "DISJOINT acts by another key")
-    if isinstance(node, Distinct | Coalesce | Difference):
+    if part.traits.keys.compares_rows:
         shared = dict.fromkeys((*((name,) for name in attributes_of(node)), *sorted(ways)))
         compared = [tuple(p.resolve_row(way) for p in part.inputs) for way in shared]
         yield Acts(tuple(compared), f"{type(node).__name__.upper()} compares rows in which the key is not left")
@@ -183,7 +116,7 @@ def _across_attributes(part: Part, chosen: Chosen) -> str | None:
     There it could be consumed in one part only (R26), and a list of contributors be found in two (R12).
     """
     consumes = any(p.consume for p in parameters(part.node))
-    if not consumes and not isinstance(part.node, All | AtLeast):
+    if not consumes and part.traits.keys.ordered(part.node):
         return None
     used: dict[str, set[Way]] = defaultdict(set)
     for leaf in part.leaves():

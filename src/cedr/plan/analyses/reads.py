@@ -13,6 +13,7 @@ from cedr.expression.tree import walk as walk_expression
 from cedr.model.schema import EventType
 from cedr.plan import logical
 from cedr.plan.logical import Node
+from cedr.plan.traits.registry import traits_of
 
 
 def types_read(plan: Node) -> dict[str, EventType]:
@@ -47,8 +48,9 @@ def _whole(node: Node) -> frozenset[str]:
 
 
 def _compared(node: Node) -> frozenset[str]:
-    """The event types of which whole payloads are compared below a projection: where versions are made one."""
-    found = [_whole(part) for part in logical.walk(node) if isinstance(part, logical.Query | logical.SetValid)]
+    """The event types of which whole payloads are compared below a projection: versions of an event, or rows."""
+    traits = ((part, traits_of(part)) for part in logical.walk(node))
+    found = [_whole(part) for part, of in traits if of.shape.merges_versions or of.keys.compares_rows]
     return frozenset[str]().union(*found)
 
 

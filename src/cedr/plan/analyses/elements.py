@@ -6,30 +6,17 @@ a query and the queries it is made of.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from cedr.expression.tree import Call, Expression, Way, down, variables, way_of
 from cedr.model.schema import EventType
-from cedr.plan.logical import (
-    CancelWhen,
-    Coalesce,
-    Distinct,
-    GroupBy,
-    Join,
-    Node,
-    Not,
-    Pattern,
-    Project,
-    Query,
-    Rename,
-    Source,
-    Union,
-    Unless,
-    UnlessNth,
-)
-from cedr.plan.shape import ROW, certain, possible, signed_inputs
+from cedr.plan.analyses.shape import certain, possible, signed_inputs
+from cedr.plan.logical import ROW, Node, Rename, Source
+from cedr.plan.traits.record import Origin, Traits
+from cedr.plan.traits.registry import traits_of
 
 Path = tuple[int, ...]
 """The numbers of the inputs on the way from the top of a plan to a node."""
@@ -91,32 +78,35 @@ class Part:
 
     def resolve(self, variable: str, way: Way) -> frozenset[Element]:
         """The elements that an attribute of a variable, or a field of it, stands for; none where it is computed."""
-        node = self.node
-        match node:
-            case Source():
+        if isinstance(self.node, Rename):
+            return self.inputs[0].resolve(ROW if variable == self.node.variable else variable, way)
+        origin = self.traits.shape.origin
+        match origin:
+            case Origin.LEAF:
                 return frozenset({(self.path, way)}) if variable == ROW else NOWHERE
-            case Rename():
-                return self.inputs[0].resolve(ROW if variable == node.variable else variable, way)
-            case Project():
-                return self._computed(way, {c.name: c.expression for c in node.columns}) if variable == ROW else NOWHERE
-            case GroupBy():
-                return self._computed(way, {c.name: c.expression for c in node.keys}) if variable == ROW else NOWHERE
-            case Union():
-                sides = [part.resolve(variable, way) for part in self.inputs]
-                return sides[0] | sides[1] if all(sides) else NOWHERE
-            case Pattern() | Join():
-                return self._of_operand(variable, way)
-            case _:
+            case Origin.INPUT:
                 return self.inputs[0].resolve(variable, way)
+            case Origin.EITHER:
+                sides = [part.resolve(variable, way) for part in self.inputs]
+                return NOWHERE.union(*sides) if all(sides) else NOWHERE
+            case Origin.OPERANDS:
+                return self._of_operand(variable, way)
+            case computed:
+                return self._computed(way, computed(self.node)) if variable == ROW else NOWHERE
 
-    def _computed(self, way: Way, columns: dict[str, Expression]) -> frozenset[Element]:
+    @property
+    def traits(self) -> Traits[Any]:
+        """The traits of the node."""
+        return traits_of(self.node)
+
+    def _computed(self, way: Way, columns: Mapping[str, Expression]) -> frozenset[Element]:
         name, *fields = way
         return value_elements(self.inputs[0], down(columns[name], tuple(fields))) if name in columns else NOWHERE
 
     def _of_operand(self, variable: str, way: Way) -> frozenset[Element]:
         if variable == ROW:
-            index = {Unless: 0, UnlessNth: 0, CancelWhen: 0, Not: 1}.get(type(self.node))
-            return NOWHERE if index is None else self.inputs[index].resolve(ROW, way)
+            kept = self.traits.shape.payload
+            return self.inputs[kept].resolve(ROW, way) if isinstance(kept, int) else NOWHERE
         operands = (part for part in self.inputs if variable in possible(part.node))
         return next((part.resolve(variable, way) for part in operands), NOWHERE)
 
@@ -152,7 +142,7 @@ def _leaves_of(part: Part, variable: str, *, negated: bool) -> Iterator[PlacedLe
         return
     if isinstance(node, Rename):
         variable = node.variable
-    elif len(part.inputs) != 1 or isinstance(node, Query | Project | GroupBy | Distinct | Coalesce):
+    elif len(part.inputs) != 1 or part.traits.shape.hides_variables or part.traits.keys.compares_rows:
         variable = ""
     for below, refused in zip(part.inputs, part.negated, strict=True):
         yield from _leaves_of(below, variable, negated=negated or refused)

@@ -12,40 +12,11 @@ from dataclasses import dataclass, replace
 
 from cedr.expression.tree import Attribute, Expression, walk
 from cedr.model.level import ConsistencyLevel
-from cedr.model.modes import Selection
 from cedr.model.time import DAY, FOREVER, HOUR, MILLISECOND, MINUTE, SECOND, WEEK, format_duration, plus
-from cedr.plan.lifetimes import earliest_start, latest_start, lifetime, reads_open_end
-from cedr.plan.logical import (
-    All,
-    AlterLifetime,
-    Any,
-    AtLeast,
-    AtMost,
-    CancelWhen,
-    Coalesce,
-    Difference,
-    Distinct,
-    GroupBy,
-    Join,
-    Made,
-    Node,
-    Not,
-    Pattern,
-    Project,
-    Select,
-    Sequence,
-    Session,
-    SetValid,
-    SlidingCount,
-    Source,
-    Unless,
-    UnlessNth,
-    inputs,
-    parameters,
-)
-
-ALIVE = (Join, Difference, Distinct, GroupBy, Coalesce)
-"""Operators that keep a row for as long as it is alive."""
+from cedr.plan.analyses.facts import Facts
+from cedr.plan.analyses.lifetimes import earliest_start, latest_start
+from cedr.plan.logical import Node, Pattern, Source, inputs, parameters
+from cedr.plan.traits.registry import traits_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,38 +64,12 @@ def in_words(duration: int) -> str:
 
 def own_scope(node: Node) -> int | None:
     """How far apart in Vs the events may lie that an operator itself brings together; None where it brings none."""
-    match node:
-        case AtLeast(count=1):
-            return None
-        case Sequence() | AtLeast() | All() | AtMost() | SlidingCount() | Unless() | UnlessNth():
-            return node.scope
-        case Not():
-            return scope(node.sequence) or 0
-        case CancelWhen():
-            return scope(node.first) or 0
-        case Session():
-            return FOREVER
-        case _ if isinstance(node, ALIVE):
-            return max(lifetime(part) for part in inputs(node))
-        case _:
-            return None
+    return Facts(node).own_scope
 
 
 def scope(node: Node) -> int | None:
     """How far back in Vs an output can reach: the operator's own scope and the nested ones added up.  Reading: R37."""
-    below = [found for part in inputs(node) if (found := scope(part)) is not None]
-    own = own_scope(node)
-    match node:
-        case Made():
-            return node.scope
-        case Not():
-            return plus(own or 0, scope(node.negated) or 0)
-        case CancelWhen():
-            return plus(own or 0, scope(node.second) or 0)
-        case _ if own is None:
-            return max(below, default=None)
-        case _:
-            return plus(own, max(below, default=0))
+    return Facts(node).scope
 
 
 # -- blocking ---------------------------------------------------------------------------------------------------------
@@ -132,42 +77,17 @@ def scope(node: Node) -> int | None:
 
 def undecided_for(node: Node) -> int:
     """How long after a row's Vs later events can still decide whether it holds.  Readings: R15, R36."""
-    below = max((undecided_for(part) for part in inputs(node)), default=0)
-    match node:
-        case Unless():
-            return max(undecided_for(node.first), plus(node.scope, undecided_for(node.second)))
-        case Sequence() | All() | AtLeast() if chooses_by_the_future(node):
-            return plus(node.scope, below)
-        case Session():
-            return FOREVER
-        case _:
-            return FOREVER if reads_open_ends(node) else below
-
-
-def chooses_by_the_future(node: Sequence | All | AtLeast) -> bool:
-    """LAST on the last parameter of SEQUENCE, or on any of ALL and ATLEAST.  Reading: R25."""
-    candidates = node.parameters[-1:] if isinstance(node, Sequence) else node.parameters
-    return any(p.selection is Selection.LAST for p in candidates)
+    return Facts(node).undecided
 
 
 def reads_open_ends(node: Node) -> bool:
     """Whether a predicate or expression of the node reads a Ve that may still be shortened.  Reading: R36."""
-    return any(reads_open_end(expression, *inputs(node)) for expression in expressions(node))
+    return Facts(node).reads_open_ends
 
 
 def expressions(node: Node) -> Iterable[Expression]:
     """The predicates and expressions by which a node decides about its rows; lifetimes are not among them."""
-    match node:
-        case Pattern():
-            return node.predicates
-        case Select() | Join():
-            return (node.predicate,)
-        case Project():
-            return (column.expression for column in node.columns)
-        case GroupBy():
-            return (*(key.expression for key in node.keys), *(column.aggregate for column in node.aggregates))
-        case _:
-            return ()
+    return traits_of(node).shape.expressions(node)
 
 
 def longest_blocking(node: Node, level: ConsistencyLevel) -> Length:
@@ -198,7 +118,7 @@ def _until_guarantee(wait: int, ahead: int) -> str:
 
 def _window_ahead(node: Node) -> int:
     """How long after its Vs an event's result may begin; a start at Ve has no bound, but is no wait either."""
-    return max(0, latest_start(node) or 0) if isinstance(node, AlterLifetime) else 0
+    return max(0, latest_start(node) or 0)
 
 
 # -- state ------------------------------------------------------------------------------------------------------------
@@ -228,7 +148,7 @@ def state_held(node: Node, level: ConsistencyLevel) -> Length:
 
 def _of_single_events(node: Node, level: ConsistencyLevel) -> Length:
     """ANY brings no events together; it knows one while it may be revised, or with a finite M while its row may be."""
-    if not isinstance(node, AtLeast | Any):
+    if not isinstance(node, Pattern):
         return Length(0, "none")
     held, memory = revisable(node), level.memory
     if held or consumes(node) or memory.duration == FOREVER or memory.cedr_time:
@@ -240,22 +160,18 @@ def _behind(duration: int, what: str, node: Node) -> str:
     if duration != FOREVER:
         return f"{in_words(duration)} behind {what}"
     if scope(node) == FOREVER:
-        return "for as long as its rows are alive" if isinstance(node, ALIVE) else "for ever: the scope has no bound"
+        alive = traits_of(node).times.while_alive
+        return "for as long as its rows are alive" if alive else "for ever: the scope has no bound"
     return "for ever: an input is REVISABLE without FOR"
 
 
 def _reach(node: Node, *, finite_memory: bool) -> int:
-    total, own = scope(node) or 0, own_scope(node) or 0
-    if isinstance(node, All | AtLeast) and any(p.selection is not Selection.EACH for p in node.parameters):
-        return plus(total, plus(own, own))  # a choice between events that are a scope away from others on either side
-    return plus(total, own) if finite_memory and _looks_back(node) else total
-
-
-def _looks_back(node: Node) -> bool:
-    """Whether an unfrozen row depends on events a scope before its own: counted, chosen among, or since its root."""
-    if isinstance(node, Sequence):
-        return any(p.selection is not Selection.EACH for p in node.parameters)
-    return isinstance(node, AtMost | SlidingCount | UnlessNth | CancelWhen)
+    facts = Facts(node)
+    further = facts.traits.times.further(node)
+    total, own = facts.scope or 0, facts.own_scope or 0
+    for _ in range(further.by_memory if finite_memory else further.by_guarantee):
+        total = plus(total, own)
+    return total
 
 
 def revisable(node: Node) -> int:
@@ -279,11 +195,8 @@ def level_below(node: Node, level: ConsistencyLevel) -> ConsistencyLevel:
     """
     if level.memory.duration == FOREVER:
         return level
-    endless = isinstance(node, SetValid)
-    longer = (own_scope(node) or 0) if isinstance(node, Pattern) else 0
-    if isinstance(node, UnlessNth):
-        longer = plus(longer, longer)  # it begins a scope after its events, and lives for another
-    duration = FOREVER if endless else plus(level.memory.duration, longer)
+    longer = traits_of(node).times.outlives(node, own_scope(node) or 0)
+    duration = plus(level.memory.duration, longer)
     return replace(level, memory=replace(level.memory, duration=duration))
 
 
@@ -292,24 +205,18 @@ def level_below(node: Node, level: ConsistencyLevel) -> ConsistencyLevel:
 
 def guarantee(node: Node) -> str:
     """The guarantee that leaves an operator, by the smallest guarantee g of its inputs.  Reading: R36."""
-    match node:
-        case Unless():
-            return "min(g, smallest Sync of an undecided e1 - 1)"
-        case Sequence() | All() | AtLeast() if chooses_by_the_future(node):
-            return "min(g, smallest Sync of an undecided choice - 1)"
-        case AlterLifetime():
-            return _altered(node)
-        case Session():
-            return "min(g, smallest Sync of an open session - 1)"
-        case _ if reads_open_ends(node):
-            return "min(g, smallest Sync of a row whose open Ve is read - 1)"
-        case _:
-            return "g"
+    times = traits_of(node).times
+    waits, start = times.undecided(node), times.start(node)
+    if waits is not None:
+        return f"min(g, smallest Sync of {waits.what} - 1)"
+    if start is not None:
+        return _moved(node, start)
+    return "min(g, smallest Sync of a row whose open Ve is read - 1)" if reads_open_ends(node) else "g"
 
 
-def _altered(node: AlterLifetime) -> str:
+def _moved(node: Node, start: Expression) -> str:
     """The smallest start that an event with Vs > g can get, minus 1; at most g; none if it depends on payload."""
-    if any(isinstance(part, Attribute) for part in walk(node.start)):
+    if any(isinstance(part, Attribute) for part in walk(start)):
         return "none: the start depends on payload"
     offset = earliest_start(node)
     if offset is None:

@@ -7,37 +7,12 @@ which variables are *certainly* bound and which only *possibly*.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any as Anything
 
 from cedr.expression.tree import Attribute, Expression, Header, HeaderField, conjuncts, transform, variables, walk
-from cedr.model.modes import JoinKind
-from cedr.plan.logical import (
-    Any,
-    AtLeast,
-    AtMost,
-    CancelWhen,
-    Difference,
-    GroupBy,
-    Join,
-    Node,
-    Not,
-    Project,
-    Query,
-    Rename,
-    Select,
-    SlidingCount,
-    Source,
-    Union,
-    Unless,
-    UnlessNth,
-    inputs,
-    parameters,
-)
-
-ROW = ""
-"""The variable that stands for the row itself; it is always bound."""
+from cedr.plan.analyses.facts import Facts
+from cedr.plan.logical import ROW, Node, Project, parameters
 
 
 def with_parameter(node: Node, index: int, new: Node) -> Node:
@@ -52,53 +27,28 @@ def signed_inputs(node: Node) -> tuple[tuple[Node, bool], ...]:
 
     Paper: Section 3.3.2, "Negation".  The right side of a difference and of an anti join is such an input too.
     """
-    match node:
-        case Unless() | UnlessNth() | CancelWhen() | Difference() | Join(kind=JoinKind.ANTI):
-            negated = 1
-        case Not():
-            negated = 0
-        case _:
-            negated = -1
-    return tuple((part, index == negated) for index, part in enumerate(inputs(node)))
+    facts = Facts(node)
+    return tuple((part.node, negated) for part, negated in zip(facts.inputs, facts.signs, strict=True))
 
 
 def positive_inputs(node: Node) -> tuple[Node, ...]:
     """The inputs whose events contribute to the rows of the node."""
-    return tuple(part for part, negated in signed_inputs(node) if not negated)
+    return tuple(part.node for part in Facts(node).positive)
 
 
 def certain(node: Node) -> frozenset[str]:
     """The variables that are bound in every row of the node.  Reading: R21."""
-    match node:
-        case Source() | Query() | Project() | GroupBy():
-            return frozenset()
-        case Rename():
-            return certain(node.input) | {node.variable}
-        case AtLeast() if node.count < len(node.parameters):
-            return frozenset()
-        case Any() | AtMost() | SlidingCount() if len(node.parameters) > 1:
-            return frozenset()
-        case Join(kind=JoinKind.LEFT):
-            return certain(node.left)
-        case Union():
-            return certain(node.left) & certain(node.right)
-        case _:
-            return _together(certain, positive_inputs(node))
+    return Facts(node).certain
 
 
 def possible(node: Node) -> frozenset[str]:
     """The variables that are bound in some row of the node."""
-    match node:
-        case Source() | Query() | Project() | GroupBy():
-            return frozenset()
-        case Rename():
-            return possible(node.input) | {node.variable}
-        case _:
-            return _together(possible, positive_inputs(node))
+    return Facts(node).possible
 
 
-def _together(names: Callable[[Node], frozenset[str]], parts: Iterable[Node]) -> frozenset[str]:
-    return frozenset[str]().union(*(names(part) for part in parts))
+def bare(node: Node) -> Node:
+    """What is below names and selections: the node whose rows these are."""
+    return Facts(node).bare.node
 
 
 def split(predicate: Expression, bound: frozenset[str]) -> tuple[Expression, ...]:
@@ -125,9 +75,7 @@ def reads_occurrence(expression: Expression) -> bool:
 
 def own_variables(node: Node) -> frozenset[str]:
     """The variables that stand for the very event of the row: named on the way up, by nothing but selections since."""
-    if isinstance(node, Rename):
-        return own_variables(node.input) | {node.variable}
-    return own_variables(node.input) if isinstance(node, Select) else frozenset({ROW})
+    return Facts(node).own_variables
 
 
 def renamed(expression: Expression, names: frozenset[str], to: str = ROW) -> Expression:

@@ -22,12 +22,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cedr.expression.tree import Attribute, Binary, Expression, Field, Way, conjuncts, variables
+from cedr.expression.tree import Attribute, Binary, Field, Way, conjuncts, variables
 from cedr.model.schema import DataType
-from cedr.plan.elements import Element, Part, Path, elements_of
-from cedr.plan.key_checks import Chosen, Edge, acts_by, needs_no_key, reason_against, whole_stream
-from cedr.plan.logical import Join, Node, Pattern
-from cedr.plan.shape import ROW
+from cedr.plan.analyses.elements import Element, Part, Path, elements_of
+from cedr.plan.analyses.key_checks import Chosen, Edge, acts_by, needs_no_key, reason_against, whole_stream
+from cedr.plan.logical import ROW, Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ def _key(part: Part, chosen: Chosen) -> PartitionKey:
 
 def edges(part: Part) -> Iterator[Edge]:
     """The equalities between attributes in the predicates of one operator."""
-    for predicate in _predicates(part.node):
+    for predicate in part.traits.shape.predicates(part.node):
         for conjunct in conjuncts(predicate):
             if isinstance(conjunct, Binary) and conjunct.operator == "=" and _same_type(conjunct):
                 left, right = elements_of(part, conjunct.left), elements_of(part, conjunct.right)
@@ -132,12 +131,6 @@ def _same_type(equality: Binary) -> bool:
     """Whether both sides are of one type: 1 = 1.0 holds, but the two are not the same key."""
     types = {side.type for side in (equality.left, equality.right) if isinstance(side, Attribute | Field)}
     return len(types - {DataType.ANY}) <= 1
-
-
-def _predicates(node: Node) -> tuple[Expression, ...]:
-    if isinstance(node, Pattern):
-        return node.predicates
-    return (node.predicate,) if isinstance(node, Join) else ()
 
 
 def _classes(top: Part) -> list[list[Element]]:

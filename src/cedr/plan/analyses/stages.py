@@ -18,22 +18,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from cedr.expression.tree import Attribute, Expression, Header, HeaderField, transform, walk
-from cedr.model.modes import Valid
 from cedr.model.schema import DataType, EventType
 from cedr.plan import logical
-from cedr.plan.bounds import consumes, scope
-from cedr.plan.elements import Part
-from cedr.plan.lifetimes import lifetime, open_end
-from cedr.plan.logical import Column, Contributor, Made, Node, Pattern, Project, Query
-from cedr.plan.reads import expressions_of
-from cedr.plan.schema import attributes_of
-from cedr.plan.scope import Leaf, positive_leaves
-from cedr.plan.shape import ROW, certain, possible
+from cedr.plan.analyses.bounds import consumes, scope
+from cedr.plan.analyses.elements import Part
+from cedr.plan.analyses.facts import Facts
+from cedr.plan.analyses.lifetimes import lifetime, open_end
+from cedr.plan.analyses.reads import expressions_of
+from cedr.plan.analyses.schema import attributes_of
+from cedr.plan.analyses.scope import Leaf, positive_leaves
+from cedr.plan.analyses.shape import bare, certain, possible
+from cedr.plan.logical import ROW, Column, Contributor, Made, Node, Pattern, Project, Query
+from cedr.plan.traits.registry import traits_of
 from cedr.plan.walk import map_expressions, map_inputs
 
-_COMPOSITES = (logical.Sequence, logical.All, logical.AtLeast, logical.Unless, logical.Not, logical.CancelWhen)
-"""Operators whose rows can be events of a further stage: they are there as soon as their events are."""
-_KNOWN = (logical.Source, Query, logical.Rename, Pattern, logical.SetValid, Project, logical.Select)
 _CARRIED = {
     HeaderField.ID: DataType.STRING,
     HeaderField.VS: DataType.TIMESTAMP,
@@ -85,17 +83,9 @@ def stages_of(plan: Query, keyed: Keyed, revisable: int = 0) -> tuple[Stage, ...
 
 def _unsuitable(node: Node) -> str:
     """Why a plan with such an operator is not cut anywhere."""
-    match node:
-        case logical.Slice():
-            return "a slice is of the whole"
-        case logical.SetValid(valid=Valid.WITH_LAST):
-            return "VALID WITH LAST asks for the lifetime of events inside"
-        case _ if consumes(node):
-            return "CONSUME and DISJOINT choose once for all stages"
-        case _ if not isinstance(node, _KNOWN):
-            return f"{type(node).__name__} is not run in stages"
-        case _:
-            return ""
+    if consumes(node):
+        return "CONSUME and DISJOINT choose once for all stages"
+    return traits_of(node).composition.not_in_stages(node)
 
 
 def _chained(plan: Query, keyed: Keyed, revisable: int, number: int) -> tuple[Stage, ...] | NoStages:
@@ -166,9 +156,9 @@ def _replaced(plan: Query, operator: Node, new: Node) -> Query:
 def _uncertain(operator: Node) -> str:
     """Why the rows of an operator cannot be events by themselves."""
     name, body = _stream(operator), _body(operator)
-    if any(isinstance(node, logical.UnlessNth | logical.SetValid) for node in logical.walk(body)):
+    if any(traits_of(node).composition.apart for node in logical.walk(body)):
         return f"the rows of {name} begin or end apart from their events"
-    if not isinstance(body, _COMPOSITES):
+    if not traits_of(body).composition.composite:
         return f"the rows of {name} are no composites"
     if open_end(body):
         return f"the rows of {name} may still be shortened"
@@ -178,35 +168,14 @@ def _uncertain(operator: Node) -> str:
     named = positive_leaves(body)
     if len(leaves) != len(named) or any(isinstance(leaf.source, Query) for leaf in named):
         return f"not all events inside {name} have a name there"
-    if not _ordered(body) and not _by_time(body):
+    if not _ordered(body) and not Facts(bare(body)).by_time:
         return f"the order of the events inside {name} is not that of their times"
     return ""
 
 
 def _ordered(body: Node) -> bool:
     """Whether the order of cbt[] is that of the parameters, all the way down."""
-    return not any(
-        isinstance(node, logical.All | logical.AtLeast) or (isinstance(node, Made) and not node.ordered)
-        for node in logical.walk(body)
-    )
-
-
-def _by_time(node: Node) -> bool:
-    """Whether the order of cbt[], nested ones flattened, is that of Vs: only what comes first may be composite."""
-    node = _bare(node)
-    match node:
-        case logical.All() | logical.AtLeast():
-            return all(map(_is_primitive, logical.inputs(node)))
-        case logical.Sequence():
-            return _by_time(logical.inputs(node)[0]) and all(map(_is_primitive, logical.inputs(node)[1:]))
-        case logical.Unless() | logical.CancelWhen():
-            return _by_time(logical.inputs(node)[0])
-        case _:
-            return _is_primitive(node)
-
-
-def _is_primitive(node: Node) -> bool:
-    return isinstance(_bare(node), logical.Source) and not isinstance(_bare(node), Made)
+    return all(traits_of(node).keys.ordered(node) for node in logical.walk(body))
 
 
 def _stream(operator: Node) -> str:
@@ -222,23 +191,18 @@ def _body(operator: Node) -> Node:
 def _asked_inside(plan: Node, operator: Node) -> str:
     """Why an operator above asks for the contributors of a row one by one."""
     for node in logical.walk(plan):
-        if isinstance(node, logical.UnlessNth) and operator in logical.walk(node.first):
-            return "UNLESS from a contributor on looks inside"
-        if isinstance(node, logical.Not) and operator == _bare(node.sequence):
-            return "NOT looks inside its SEQUENCE"
+        asks = traits_of(node).composition.asks_inside
+        if asks is not None:
+            part = logical.inputs(node)[asks.input]
+            if operator in (logical.walk(part) if asks.deep else (bare(part),)):
+                return asks.reason
     return ""
 
 
 def _called(plan: Node, operator: Node) -> frozenset[str]:
     """The variables that stand for the row of an operator itself."""
     named = (node for node in logical.walk(plan) if isinstance(node, logical.Rename))
-    return frozenset({ROW, *(node.variable for node in named if _bare(node) == operator)})
-
-
-def _bare(node: Node) -> Node:
-    while isinstance(node, logical.Rename | logical.Select):
-        node = node.input
-    return node
+    return frozenset({ROW, *(node.variable for node in named if bare(node) == operator)})
 
 
 @dataclass

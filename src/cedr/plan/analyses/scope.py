@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from cedr.plan import logical
 from cedr.plan.logical import Node
+from cedr.plan.traits.registry import traits_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,20 +21,17 @@ class Leaf:
     """
 
     variable: str
-    source: logical.Source | logical.Query
+    source: logical.Stream
     negations: tuple[str, ...] = ()
     within: tuple[str, ...] = ()
 
 
 def negated_input(node: Node) -> Node | None:
-    """The operand that an operator says must not occur."""
-    match node:
-        case logical.Unless() | logical.UnlessNth() | logical.CancelWhen():
-            return node.second
-        case logical.Not():
-            return node.negated
-        case _:
-            return None
+    """The operand that a pattern says must not occur."""
+    if not isinstance(node, logical.Pattern):
+        return None
+    index = traits_of(node).shape.negated(node)
+    return None if index is None else logical.inputs(node)[index]
 
 
 def leaves(node: Node, negations: tuple[str, ...] = (), within: tuple[str, ...] = ()) -> Iterator[Leaf]:
@@ -41,7 +39,7 @@ def leaves(node: Node, negations: tuple[str, ...] = (), within: tuple[str, ...] 
     if isinstance(node, logical.Rename) and (source := _leaf_source(node.input)) is not None:
         yield Leaf(node.variable, source, negations, within)
         return
-    if isinstance(node, logical.Source | logical.Query | logical.Project):
+    if traits_of(node).shape.hides_variables:
         return
     inner = (*within, node.place) if isinstance(node, logical.Pattern) else within
     negated = negated_input(node)
@@ -49,10 +47,10 @@ def leaves(node: Node, negations: tuple[str, ...] = (), within: tuple[str, ...] 
         yield from leaves(part, (*negations, node.place) if part is negated else negations, inner)
 
 
-def _leaf_source(node: Node) -> logical.Source | logical.Query | None:
+def _leaf_source(node: Node) -> logical.Stream | None:
     while isinstance(node, logical.Select):
         node = node.input
-    return node if isinstance(node, logical.Source | logical.Query) else None
+    return node if isinstance(node, logical.Stream) else None
 
 
 def positive_leaves(node: Node) -> list[Leaf]:
@@ -62,7 +60,7 @@ def positive_leaves(node: Node) -> list[Leaf]:
 
 def bound_variables(node: Node) -> frozenset[str]:
     """All variables bound below a node, those of composites and of negated operands included."""
-    if isinstance(node, logical.Source | logical.Query | logical.Project):
+    if traits_of(node).shape.hides_variables:
         return frozenset()
     own = {node.variable} if isinstance(node, logical.Rename) else set()
     return frozenset(own).union(*(bound_variables(part) for part in logical.inputs(node)))

@@ -1,0 +1,1 @@
+"""Facts read off a plan by the traits of its nodes: bounds, lifetimes, keys, variables, stages."""

@@ -1,0 +1,40 @@
+"""Which Ve a plan reads, and which show in its output: those that may still be shortened hold rows back.
+
+Readings: R36, R37.
+"""
+
+from __future__ import annotations
+
+from cedr.expression.tree import Header, HeaderField, walk
+from cedr.plan import logical
+from cedr.plan.analyses.reads import expressions_of, types_read
+from cedr.plan.analyses.shape import positive_inputs
+from cedr.plan.traits.record import End
+from cedr.plan.traits.registry import traits_of
+
+
+def shown_ends(plan: logical.Node) -> frozenset[str]:
+    """The event types whose Ve shows in the output: a later shortening changes rows emitted long ago.  Reading: R37."""
+    read = [frozenset(types_read(node)) for node in logical.walk(plan) if reading_ends(node)]
+    return frozenset[str]().union(_of_rows(plan), *read)
+
+
+def _of_rows(node: logical.Node) -> frozenset[str]:
+    """The event types from which rows of the node take their Ve."""
+    match traits_of(node).times.end(node):
+        case End.OWN:
+            return frozenset()
+        case End.INPUTS:
+            return frozenset[str]().union(*map(_of_rows, positive_inputs(node)))
+        case End.EVENTS:
+            return frozenset(types_read(node))
+
+
+def reading_ends(node: logical.Node) -> frozenset[str]:
+    """The variables of which the node's expressions read Ve."""
+    return frozenset(
+        part.variable
+        for expression in expressions_of(node)
+        for part in walk(expression)
+        if isinstance(part, Header) and part.field is HeaderField.VE
+    )
