@@ -24,7 +24,7 @@ from pyspark.sql import types as st
 from cedr.errors import Diagnostic, StreamError
 from cedr.model.schema import DataType
 from cedr.plan.splitting import Split
-from cedr.spark.api.inferring import has_header, inferred_schema
+from cedr.spark.api.infer_schema import has_header, inferred_schema
 from cedr.spark.layout.layout import FileForm, Layout
 from cedr.spark.map_task.formats.lines import PACKED, local_path, packed
 from cedr.spark.plan.columns import Slots
@@ -246,7 +246,7 @@ def direct(events: Events, layout: Layout, slots: Slots, split: Split) -> DataFr
     if len(events.sources) != 1 or events.sources[0].files is None or layout.slices is not None:
         return None
     (source,) = events.sources
-    if (layout.follows or len(layout.tokens) > 1) and not _hashed(source, layout, split):
+    if (layout.buckets_from_state or len(layout.tokens) > 1) and not _hashed(source, layout, split):
         return None
     if any(source.payload.get(name) != slots.types[slot] for of in layout.types for name, slot in of.slots.items()):
         return None

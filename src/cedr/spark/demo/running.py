@@ -22,8 +22,8 @@ from cedr.hosts.demo.running import LEVELS, Batch, Costs, in_order
 from cedr.model.event import Event, Payload
 from cedr.model.time import FOREVER
 from cedr.spark.api.query import query
+from cedr.spark.output.failures import failure
 from cedr.spark.sources.events import events
-from cedr.spark.step.failures import failure
 
 _SCHEMA: Final = (
     "change string, type string, id string, vs timestamp, os timestamp, guarantee timestamp, "

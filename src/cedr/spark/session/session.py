@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from cedr.errors import Diagnostic, HostError
 from cedr.spark.extra import check_packages
-from cedr.spark.session.checking import ROCKSDB, STATE_STORE, check_workers
+from cedr.spark.session.check_session import ROCKSDB, STATE_STORE, check_workers
 from cedr.spark.session.class_archive import kept_classes, loading
 from cedr.spark.session.cores import PARTITIONS
 from cedr.spark.session.java import ensure_java

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 import pyarrow as pa
 
-from cedr.spark.layout.read_faults import Misread
+from cedr.spark.layout.read_faults import ReadFault
 
 Columns = Mapping[str, Any]
 """Columns of equal length by name."""
@@ -101,14 +101,14 @@ def packed(path: str) -> bool:
     return path.endswith(PACKED)
 
 
-def read(given: Part, form: Form, first: int = 0) -> Iterator[Columns | Misread]:
+def read(given: Part, form: Form, first: int = 0) -> Iterator[Columns | ReadFault]:
     """The lines of a part from some byte on, and what is not what it should be."""
     counted = _Counted(given.path)
     for block in blocks(given, first):
         yield from _read(block, form, counted)
 
 
-def _read(block: Block, form: Form, counted: _Counted) -> Iterator[Columns | Misread]:
+def _read(block: Block, form: Form, counted: _Counted) -> Iterator[Columns | ReadFault]:
     try:
         yield form.together(block.data)
     except ValueError:
@@ -128,9 +128,9 @@ def _middle(data: bytes) -> int:
     return found if found < len(data) else 0
 
 
-def _one_by_one(block: Block, form: Form, counted: _Counted) -> Iterator[Columns | Misread]:
+def _one_by_one(block: Block, form: Form, counted: _Counted) -> Iterator[Columns | ReadFault]:
     rows: list[Mapping[str, Any]] = []
-    wrong: list[Misread] = []
+    wrong: list[ReadFault] = []
     for number, line in enumerate(_ENDS.split(block.data)):
         if not line.strip():
             continue
@@ -139,7 +139,7 @@ def _one_by_one(block: Block, form: Form, counted: _Counted) -> Iterator[Columns
         except ValueError as error:
             place = f"line {counted.before(block.offset) + number + 1}"
             detail = str(error).splitlines()[0]
-            wrong.append(Misread.of_line(counted.path, place, detail, line.decode("utf-8", "replace")))
+            wrong.append(ReadFault.of_line(counted.path, place, detail, line.decode("utf-8", "replace")))
     if rows:
         yield form.columns(rows)
     yield from wrong

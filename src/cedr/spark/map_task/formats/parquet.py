@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 
-from cedr.spark.layout.read_faults import Misread, damaged
+from cedr.spark.layout.read_faults import ReadFault, damaged
 from cedr.spark.map_task.formats import values
 from cedr.spark.map_task.formats.lines import Columns, Part
 
@@ -35,9 +35,9 @@ class ParquetGroups:
     ) -> None:
         self._types, self._arrow, self._required, self._zone, self._coded = types, arrow, required, zone, coded
 
-    def read(self, given: Part) -> Iterator[Columns | Misread]:
+    def read(self, given: Part) -> Iterator[Columns | ReadFault]:
         """The row groups of a part, one after the other."""
-        wrong: Misread | None
+        wrong: ReadFault | None
         try:
             metadata = pa_parquet.read_metadata(given.path)
             schema = metadata.schema.to_arrow_schema()
@@ -62,20 +62,20 @@ class ParquetGroups:
                 yield from self._group(file, given.path, group, first, places)
                 first += metadata.row_group(group).num_rows
 
-    def _misfit(self, schema: pa.Schema, places: Mapping[str, str], path: str) -> Misread | None:
+    def _misfit(self, schema: pa.Schema, places: Mapping[str, str], path: str) -> ReadFault | None:
         """What is wrong with the columns of a file."""
         for name in self._required:
             if name not in places:
-                return Misread.of_file(path, f'there is no column "{name}"')
+                return ReadFault.of_file(path, f'there is no column "{name}"')
         for name, place in places.items():
             found = schema.field(place).type
             if not _converts(found, self._arrow[name]):
-                return Misread.of_file(path, f'column "{name}" is {found}, and cannot be {self._types[name]}')
+                return ReadFault.of_file(path, f'column "{name}" is {found}, and cannot be {self._types[name]}')
         return None
 
     def _group(
         self, file: Any, path: str, group: int, first: int, places: Mapping[str, str]
-    ) -> Iterator[Columns | Misread]:
+    ) -> Iterator[Columns | ReadFault]:
         asked = sorted(set(places.values()))
         try:
             for batch in file.iter_batches(_ROWS, row_groups=[group], columns=asked, use_threads=False):
@@ -84,7 +84,7 @@ class ParquetGroups:
         except _DAMAGE as error:
             yield damaged(path, error, f"row group {group + 1}, from row {first + 1} on: ")
 
-    def _columns(self, batch: Any, path: str, first: int, places: Mapping[str, str]) -> Iterator[Columns | Misread]:
+    def _columns(self, batch: Any, path: str, first: int, places: Mapping[str, str]) -> Iterator[Columns | ReadFault]:
         found: dict[str, Any] = {}
         wrong: dict[int, str] = {}
         for name, of in self._arrow.items():
@@ -104,7 +104,7 @@ class ParquetGroups:
             yield found
         for row, detail in sorted(wrong.items()):
             text = str(batch.slice(row, 1).to_pylist()[0])
-            yield Misread.of_line(path, f"row {first + row + 1}", detail, text)
+            yield ReadFault.of_line(path, f"row {first + row + 1}", detail, text)
 
     def _fitted(self, column: Any, name: str, of: pa.DataType) -> Any:
         """A column in the type that was declared; in Parquet an instant without a zone is in UTC, as Spark has it."""

@@ -8,7 +8,7 @@ from typing import Final
 import pyarrow as pa
 
 from cedr.spark.layout.layout import FileForm
-from cedr.spark.layout.read_faults import Misread, damaged
+from cedr.spark.layout.read_faults import ReadFault, damaged
 from cedr.spark.map_task.formats import lines
 from cedr.spark.map_task.formats.csv_lines import CsvLines, head_of, named_first
 from cedr.spark.map_task.formats.json_lines import JsonLines
@@ -42,7 +42,7 @@ class Reader:
         self._coded = form.header.get("type")
         """The column that has few different texts."""
 
-    def read(self, given: Part) -> Iterator[Columns | Misread]:
+    def read(self, given: Part) -> Iterator[Columns | ReadFault]:
         """The columns of a part of a file, some rows at a time, and what cannot be read.
 
         Raises ``OSError`` where the fault is not the file's: it is not there, or the disk does not answer.
@@ -59,7 +59,7 @@ class Reader:
         except (ValueError, OSError) as error:
             yield damaged(given.path, error)
 
-    def _csv(self, given: Part) -> Iterator[Columns | Misread]:
+    def _csv(self, given: Part) -> Iterator[Columns | ReadFault]:
         form, first, names = self._form, 0, list(self._form.types)
         if form.head or (form.head is None and named_first(given.path, form.separator, self._required)):
             try:
