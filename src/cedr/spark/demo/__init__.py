@@ -1,7 +1,7 @@
-"""The demo on Spark: the standing query of ``cedr.hosts.demo`` at three levels from one state.
+"""The demo on Spark: the query of ``cedr.hosts.demo`` as a stream, at three levels with one state.
 
 Paper: Section 5.
 
-    session    a small Spark of its own, whose log goes to a file
-    running    the standing query on the files that arrive, batch by batch
+    session    starts a small Spark, whose log goes to a file
+    running    runs the query on the files that arrive, batch by batch
 """
