@@ -188,10 +188,10 @@ def _there(frame: DataFrame, name: str, most: int) -> list[tuple[str, int, int, 
     """
     found: list[tuple[str, int, int, int]] = []
     for file in sorted(frame.inputFiles()):
-        told = urlparse(file)
-        if told.scheme != "file":
+        location = urlparse(file)
+        if location.scheme != "file":
             return []
-        path = unquote(told.path)
+        path = unquote(location.path)
         try:
             length = os.path.getsize(path)
         except OSError:

@@ -25,8 +25,8 @@ _ASK: Final = "import sys; print('%d.%d' % sys.version_info[:2]); import cedr.sp
 def check_session(session: Any, *, streaming: bool) -> None:
     """Raises ``HostError`` with what a session lacks to run a query, and how to set it."""
     check_packages()
-    told = tuple(map(int, re.findall(r"\d+", session.version)[:2]))
-    if told < _LEAST:
+    version = tuple(map(int, re.findall(r"\d+", session.version)[:2]))
+    if version < _LEAST:
         primary = f"the session is of Spark {session.version}, and a query needs 4.2 or newer"
         raise HostError(Diagnostic("unfit-session", primary, hint="use a newer Spark"))
     if streaming:
@@ -71,7 +71,7 @@ def _wrong_with(python: str) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return "does not start"
     own = f"{sys.version_info.major}.{sys.version_info.minor}"
-    told = done.stdout.strip()
-    if told != own:
-        return f"is Python {told or 'of an unknown version'}, and this one is {own}"
+    version = done.stdout.strip()
+    if version != own:
+        return f"is Python {version or 'of an unknown version'}, and this one is {own}"
     return "" if done.returncode == 0 else "has no cedr[spark] installed"

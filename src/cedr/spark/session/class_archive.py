@@ -28,9 +28,9 @@ def kept_classes(home: Path) -> Path | None:
     if not (home / "lib" / "server" / "classes.jsa").is_file():
         return None
     release = home / "release"
-    told = release.read_bytes() if release.is_file() else b""
+    java = release.read_bytes() if release.is_file() else b""
     spark = Path(pyspark.__file__).resolve().parent
-    mark = sha256(b"\0".join((os.fsencode(home.resolve()), told, os.fsencode(spark)))).hexdigest()[:12]
+    mark = sha256(b"\0".join((os.fsencode(home.resolve()), java, os.fsencode(spark)))).hexdigest()[:12]
     for folder in kept_places():
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -108,8 +108,8 @@ def _home_of(java: Path) -> Path:
     home = java.resolve().parent.parent
     if (home / "release").is_file() or (home / "lib").is_dir():
         return home
-    told = _HOME.search(_printed_by(java, "-XshowSettings:properties", "-version"))
-    return Path(told[1].strip()) if told else home
+    match = _HOME.search(_printed_by(java, "-XshowSettings:properties", "-version"))
+    return Path(match[1].strip()) if match else home
 
 
 def _printed_by(java: Path, *arguments: str) -> str:
