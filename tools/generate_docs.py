@@ -17,6 +17,7 @@ from cedr.expression.reference import reference_page as expressions_page
 from cedr.language.error_page import reference_page as errors_page
 from citations import DEFINITION, FIGURE, READING, ROOT, Item
 from drawings import DRAWINGS
+from spark_processes import spark_processes_picture
 from spectrum import spectrum_page, spectrum_picture
 from unanswered import unanswered_picture
 
@@ -175,6 +176,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/errors.md": errors_page,
     "docs/reference/expressions.md": expressions_page,
     "docs/explanation/spectrum.md": spectrum_page,
+    "docs/images/spark-processes.svg": spark_processes_picture,
     "docs/images/spectrum.svg": spectrum_picture,
     "docs/images/unanswered.svg": unanswered_picture,
     **{f"docs/images/{name}.svg": draw for name, draw in DRAWINGS.items()},

@@ -1,6 +1,6 @@
-"""The standing query on the files, batch by batch: three levels from one state.
+"""Runs the query of the demo on files that arrive, batch by batch: three levels with one state.
 
-Paper: Section 5.  Readings: R33, R40: a file is a batch, so that what is said does not depend on how fast they come.
+Paper: Section 5.  Readings: R33, R40.  Each file is a batch, so that the changes do not depend on how fast they arrive.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from cedr.diagnostics.exceptions import HostError
 from cedr.model.event import Event, Payload
 from cedr.model.time import FOREVER
 from cedr.spark.api.query import query
+from cedr.spark.output.failures import failure
 from cedr.spark.sources.events import events
-from cedr.spark.step.failures import failure
 from cedr_demo.account import Told
 from cedr_demo.arriving import Arriving
 from cedr_demo.running import LEVELS, Batch, Costs, in_order
@@ -32,13 +32,13 @@ _SCHEMA: Final = (
 )
 _CLOCKS: Final = ("Vs", "Ve", "Os", "Oe", "Rt")
 _MOMENT: Final = 0.1
-"""Seconds between two looks at what has come, while somebody watches."""
+"""Seconds between two checks for a new batch."""
 _PACE: Final = 0.2
 """Seconds between two files."""
 
 
 class SparkRun:
-    """A standing query that is fed files."""
+    """A stream whose input is files."""
 
     def __init__(self, session: SparkSession, text: str, arriving: Arriving, folder: Path) -> None:
         self._arriving, self._folder = arriving, folder
@@ -62,7 +62,7 @@ class SparkRun:
         self._query: Any = None
 
     def batches(self, meanwhile: Callable[[], None]) -> Iterator[Batch]:
-        """Let the files arrive; what was said about each.  ``meanwhile`` is called while nothing comes.
+        """Let the files arrive; yields the changes of each.  Calls ``meanwhile`` while no batch is ready.
 
         Raises ``HostError`` if the query fails.
         """
@@ -83,14 +83,14 @@ class SparkRun:
             self._query.stop()
 
     def costs(self) -> list[list[Costs]]:
-        """What each level cost, batch by batch, as far as Spark has told."""
-        found = []
+        """The costs of each level, batch by batch, as far as Spark has reported them."""
+        batches = []
         for progress in list(self._query.recentProgress):
             metrics = [row for name, row in progress["observedMetrics"].items() if name.startswith("cedr ")]
             if metrics:
                 suffixes = ("", *(f"_{number + 1}" for number in range(1, len(LEVELS))))
-                found.append([_costs(metrics[0], suffix) for suffix in suffixes])
-        return found
+                batches.append([_costs(metrics[0], suffix) for suffix in suffixes])
+        return batches
 
     def _feed(self, stop: Signal) -> None:
         for file in self._arriving.files:
@@ -101,8 +101,8 @@ class SparkRun:
     def _take(self, frame: Any, number: int) -> None:
         columns = [F.unix_micros(name).alias(name) if name in _CLOCKS else F.col(name) for name in frame.columns]
         rows = frame.select(*columns).collect()
-        told = in_order(_told(row) for row in rows if row["change"] in ("insert", "retract"))
-        self._batches.put(Batch(number + 1, told, sum(row["change"] == "dead-letter" for row in rows)))
+        changes = in_order(_told(row) for row in rows if row["change"] in ("insert", "retract"))
+        self._batches.put(Batch(number + 1, changes, sum(row["change"] == "dead-letter" for row in rows)))
 
     def _next(self, meanwhile: Callable[[], None]) -> Batch:
         while True:
@@ -123,10 +123,10 @@ class SparkRun:
         raise failure(error) or error
 
     def _ended(self) -> bool:
-        """Whether Spark has told about the last batch."""
+        """Whether Spark has reported the last batch."""
         self._check()
-        told = self._query.lastProgress
-        return told is not None and told["batchId"] + 1 >= len(self._arriving.files)
+        progress = self._query.lastProgress
+        return progress is not None and progress["batchId"] + 1 >= len(self._arriving.files)
 
 
 def _costs(metrics: Any, suffix: str) -> Costs:

@@ -1,4 +1,4 @@
-"""A small Spark of its own: two cores, no web page, quick to start; what it logs goes to a file."""
+"""Starts a small Spark for the demo: two cores, no web page, quick to start, with its log in a file."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _SETTINGS: Final[Mapping[str, str]] = {
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    # no compiler is quicker than one for expressions over a few hundred rows
+    # for a few hundred rows it is quicker not to compile expressions
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
-    # the default one starts programs to ask about links, forty in a batch; nobody goes on from the demo's checkpoint
+    # the default one starts some forty programs in each batch; nobody continues from the checkpoint of the demo
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
@@ -42,32 +42,32 @@ _SETTINGS: Final[Mapping[str, str]] = {
 }
 
 _BRIEF: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""The first compiler of the JVM is enough for a minute, and half the time to start."""
+"""The first compiler of the JVM is enough for a run of a minute, and halves the start."""
 
 
 class Spark:
-    """A Spark that is started, and ended, by us."""
+    """A Spark that this process starts and stops."""
 
     def __init__(self, folder: Path) -> None:
-        """Its files and its log, ``spark.log``, are in a folder."""
+        """Start Spark; its files and its log ``spark.log`` are in the folder."""
         self._folder = folder
         self._kept = kept_classes(ensure_java())
         self._new = folder / "classes.jsa"
         self.keeps = self._kept is not None and not self._kept.is_file()
-        """Whether its classes can be kept when it has ended: it is the first one here."""
+        """Whether its classes are to be kept when it has stopped, because there is no such file yet."""
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         self._gateway, settings = self._launched()
         self.session = SparkSession(SparkContext(conf=settings, gateway=self._gateway))
 
     def stop(self) -> None:
-        """End it."""
+        """Stop Spark."""
         self.session.stop()
 
     def keep(self) -> None:
-        """After the end: wait until Java has written its classes, which takes some seconds, and keep them."""
+        """After ``stop``, wait some seconds until Java has written its classes, and keep them."""
         if self.keeps and self._kept is not None:
             self._gateway.shutdown()
-            self._gateway.proc.communicate()  # at the end of its input it ends
+            self._gateway.proc.communicate()  # Java ends when its input ends
             keep(self._new, self._kept)
 
     def _launched(self) -> tuple[Any, SparkConf]:

@@ -88,11 +88,11 @@ if TYPE_CHECKING:
     from cedr.spark.api.files import files as files
     from cedr.spark.api.query import dead_letters as dead_letters
     from cedr.spark.api.query import query as query
-    from cedr.spark.output.measuring import status as status
+    from cedr.spark.output.failures import failure as failure
+    from cedr.spark.output.measures import status as status
     from cedr.spark.session.session import spark_session as spark_session
     from cedr.spark.sources.control import Control as Control
     from cedr.spark.sources.events import Events as Events
-    from cedr.spark.step.failures import failure as failure
 
     compile = compile_query  # noqa: A001 - cedr.compile, as re.compile
     explain = explain_query
@@ -157,9 +157,9 @@ _MODULES = {
     "cedr.plan.explain": ("Explanation",),
     "cedr.spark.sources.control": ("Control",),
     "cedr.spark.sources.events": ("Events",),
-    "cedr.spark.step.failures": ("failure",),
+    "cedr.spark.output.failures": ("failure",),
     "cedr.spark.api.files": ("files",),
-    "cedr.spark.output.measuring": ("status",),
+    "cedr.spark.output.measures": ("status",),
     "cedr.spark.api.query": ("dead_letters", "query"),
     "cedr.spark.session.session": ("spark_session",),
 }

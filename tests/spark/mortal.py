@@ -1,8 +1,8 @@
 """Python workers that die at a chosen place of a step: given to Spark as ``spark.python.daemon.module``.
 
 The places are those between which a step could be torn: before it, when the pipeline has gone on but nothing is
-written, between two segments of its state, before and after the record that says which step they are of, and when what
-was said is claimed: all of it is set aside to be claimed here, however little it is.  A file
+written, between two segments of its state, before and after the record that names the step, and when the output of the
+step is claimed: here every output waits to be claimed, however small it is.  A file
 ``PLACE@BATCH`` in the folder named by CEDR_TEST_DEATHS is an order: the first process that comes by takes it and is
 killed (kill -9).  Everything else is Spark's own daemon.
 """
@@ -37,33 +37,33 @@ def perhaps_die(place: str) -> None:
 
 def _arm() -> None:
     from cedr.spark.map_task.pack import Pack
-    from cedr.spark.step import pipeline_cache as holding
-    from cedr.spark.step import unpack
-    from cedr.spark.step.stepping import Stepping
+    from cedr.spark.output import result_rows
+    from cedr.spark.state import pipeline_cache
+    from cedr.spark.step.worker import Worker
 
-    holding.LEAST = 1
-    packed, stepped, write, claimed = Pack._blobs, Stepping._stepped, Stepping._write, unpack.claimed
+    pipeline_cache.LEAST = 1
+    packed, stepped, save, claim = Pack._blobs, Worker._step, Worker._save, result_rows.claim
 
     def dying_claim(ticket: Any) -> Any:
         perhaps_die("claiming")
-        return claimed(ticket)
+        return claim(ticket)
 
     def dying_pack(self: Pack, *given: Any) -> Any:
         perhaps_die("packing")
         return packed(self, *given)
 
-    def dying_step(self: Stepping, *given: Any) -> Any:
+    def dying_step(self: Worker, *given: Any) -> Any:
         perhaps_die("before-step")
         return stepped(self, *given)
 
-    def dying_write(self: Stepping, done: Any, record: Any) -> None:
+    def dying_save(self: Worker, result: Any, record: Any) -> None:
         perhaps_die("after-step")
         self._segments = _Dying(self._segments, "in-write", None)
         self._record = _Dying(self._record, "before-record", "after-record")
-        write(self, done, record)
+        save(self, result, record)
 
-    Pack._blobs, Stepping._stepped, Stepping._write = dying_pack, dying_step, dying_write
-    unpack.claimed = dying_claim
+    Pack._blobs, Worker._step, Worker._save = dying_pack, dying_step, dying_save
+    result_rows.claim = dying_claim
 
 
 class _Dying:

@@ -13,6 +13,8 @@ from pathlib import Path
 from tests.spark.job import Job
 
 ROOT = Path(__file__).resolve().parents[2]
+SOURCES = f"{ROOT}{os.pathsep}{ROOT / 'src'}"
+"""The tests and the package of this tree, whichever is installed."""
 DAEMONS = ("pyspark.daemon ", "tests.spark.mortal ")
 
 
@@ -67,7 +69,7 @@ class Process:
 
     def __init__(self, arguments: list[str], log: Path, environment: Mapping[str, str] | None = None) -> None:
         self.log = log
-        given = {**os.environ, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1", **(environment or {})}
+        given = {**os.environ, "PYTHONPATH": SOURCES, "SPARK_LOCAL_IP": "127.0.0.1", **(environment or {})}
         with log.open("ab") as stream:
             self._child = subprocess.Popen(  # our own programs
                 arguments, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, env=given, cwd=ROOT

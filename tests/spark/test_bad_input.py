@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import cedr
-from cedr.spark.step.failures import failing_clearly, failure
+from cedr.spark.output.failures import describe_failures, failure
 from tests.spark.test_bucket import layout
 
 TYPES = "TYPE A (key INTEGER); TYPE B (key INTEGER);"
@@ -126,7 +126,7 @@ def test_a_corrupt_file_among_good_ones(spark: SparkSession, tmp_path: Path) -> 
 
 def test_a_failure_in_a_worker_says_which_query_first() -> None:
     def fail() -> None:
-        with failing_clearly(layout(), 1):
+        with describe_failures(layout(), 1):
             message = "out of luck"
             raise RuntimeError(message)
 

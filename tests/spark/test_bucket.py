@@ -11,13 +11,15 @@ from pyspark.sql import types as st
 
 import cedr
 from cedr.model.time import FOREVER
+from cedr.spark.bounded.run import RunBounded
 from cedr.spark.layout.layout import RETRACT, Layout
 from cedr.spark.layout.tokens import partition, tokens
-from cedr.spark.map_task.pack import Heads, Pack
+from cedr.spark.map_task.heads import Heads
+from cedr.spark.map_task.pack import Pack
+from cedr.spark.map_task.unpack import Packed
 from cedr.spark.plan.planning import Options, plan
 from cedr.spark.sources.events import Events, EventSource
-from cedr.spark.step.bounded import RunBounded
-from cedr.spark.step.bucket import Bucket, Packed
+from cedr.spark.step.bucket import Bucket
 
 ALERT = "EVENT Alert WHEN UNLESS(A AS a, B AS b, 10) WHERE {a.key = b.key} OUTPUT a.key AS key"
 
@@ -71,13 +73,13 @@ def test_a_silent_source_has_sent_all_up_to_its_newest_event() -> None:
     of = layout(idle=1_000)
     bucket = Bucket(of)
     (first,) = bucket.steps(packed(of, [(0, "a", 5, 2)], 10_000)[0])
-    assert not len(first.said[0])
+    assert not len(first.changes[0])
     head = json.dumps([{"time": 10_999, "highs": []}])
     (early,) = bucket.steps([Packed(0, 0, head, None)], first.time)
-    assert early.said[0].guarantee is None
+    assert early.changes[0].guarantee is None
     head = json.dumps([{"time": 11_000, "highs": []}])
     (late,) = bucket.steps([Packed(0, 0, head, None)], early.time)
-    assert late.said[0].guarantee == 4  # the UNLESS of "a" is not decided at 5
+    assert late.changes[0].guarantee == 4  # the UNLESS of "a" is not decided at 5
     assert bucket.pipeline._arrivals.guarantee == 5
 
 
@@ -94,7 +96,7 @@ def test_the_order_in_which_blobs_come_does_not_matter() -> None:
         bucket = Bucket(of)
         (step,) = bucket.steps(order)
         (end,) = [bucket.finish(2)]
-        said.append([end.said[0].to_arrow().to_pylist(), step.said[0].to_arrow().to_pylist()])
+        said.append([end.changes[0].to_arrow().to_pylist(), step.changes[0].to_arrow().to_pylist()])
     assert said[0] == said[1]
     assert said[0][0]
 

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cedr.spark.layout.layout import FileForm
-from cedr.spark.layout.read_faults import Misread
+from cedr.spark.layout.read_faults import ReadFault
 from cedr.spark.map_task.formats import lines, values
 from cedr.spark.map_task.formats.lines import Part
 from cedr.spark.map_task.formats.reader import Reader
@@ -27,15 +27,15 @@ TYPES = {"kind": "string", "id": "string", "ts": "timestamp", "n": "int", "f": "
 HEADER = {"type": "kind", "vs": "ts", "id": "id"}
 
 
-def read(path: Path, parts: int = 1, types: dict[str, str] = TYPES, **form: Any) -> tuple[list[Any], list[Misread]]:
+def read(path: Path, parts: int = 1, types: dict[str, str] = TYPES, **form: Any) -> tuple[list[Any], list[ReadFault]]:
     """The rows and what is wrong, of all parts in turn."""
     given = {"name": path.suffixes[0][1:], "separator": ",", "head": False, "zone": "America/New_York", **form}
     reader = Reader(FileForm(types=types, header=HEADER, **given), list(types))
     rows: list[Any] = []
-    wrong: list[Misread] = []
+    wrong: list[ReadFault] = []
     for part in range(parts):
         for found in reader.read(Part(str(path), part, parts)):
-            if isinstance(found, Misread):
+            if isinstance(found, ReadFault):
                 wrong.append(found)
             else:
                 rows += (tuple(row.values()) for row in pa.table(dict(found)).to_pylist())

@@ -12,7 +12,7 @@ import cedr
 from cedr.consistency.emission.columns import SAID
 from cedr.model.time import FOREVER
 from cedr.spark.output import rows as output
-from cedr.spark.output.rows import Told, said
+from cedr.spark.output.rows import EmittedColumns, result_rows
 from cedr.spark.plan.planning import Options, Planned, plan
 from cedr.spark.sources.events import Events, EventSource
 
@@ -46,7 +46,7 @@ def rows(*parts: list[tuple[str, str]]) -> pa.RecordBatch:
 
 
 def shown(of: Planned, told: pa.RecordBatch, guarantee: int | None = None) -> list[dict[str, Any]]:
-    batches = said(of.layout, Told("STRONG", 9, guarantee, told), 2, "1/2")
+    batches = result_rows(of.layout, EmittedColumns("STRONG", 9, guarantee, told), 2, "1/2")
     return [row for batch in batches for row in batch.to_pylist()]
 
 

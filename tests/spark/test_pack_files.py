@@ -14,8 +14,10 @@ from pyarrow import parquet
 import cedr
 from cedr.spark.layout.layout import FileForm
 from cedr.spark.map_task.pack_files import PackFiles
-from cedr.spark.output.rows import dead_letters
-from cedr.spark.step.bucket import Bucket, Packed, Step
+from cedr.spark.map_task.unpack import Packed
+from cedr.spark.output.rows import dead_letter_rows
+from cedr.spark.output.step_output import StepOutput
+from cedr.spark.step.bucket import Bucket
 from tests.spark.test_bucket import layout
 
 OF = layout()
@@ -36,7 +38,7 @@ def packed(rows: list[dict[str, Any]], task: int = 0, form: FileForm = FORM, **h
     return found
 
 
-def stepped(sent: list[list[Packed]]) -> list[Step]:
+def stepped(sent: list[list[Packed]]) -> list[StepOutput]:
     steps = []
     for each in sent:
         bucket = Bucket(OF)
@@ -45,8 +47,8 @@ def stepped(sent: list[list[Packed]]) -> list[Step]:
     return steps
 
 
-def said(steps: list[Step]) -> list[str]:
-    return sorted(row["id"] for step in steps for row in step.said[0].to_arrow().to_pylist())
+def said(steps: list[StepOutput]) -> list[str]:
+    return sorted(row["id"] for step in steps for row in step.changes[0].to_arrow().to_pylist())
 
 
 def test_parts_in_whatever_order_they_come_are_taken_by_path_and_part(tmp_path: Path) -> None:
@@ -90,7 +92,7 @@ def test_what_cannot_be_read_is_told_once_and_the_rest_is_used(tmp_path: Path) -
     steps = stepped(sent)
     assert said(steps) == ["a", "b"]
     letters = [letter for step in steps for letter in step.letters]
-    told = dead_letters(OF, letters, 7).to_pylist()
+    told = dead_letter_rows(OF, letters, 7).to_pylist()
     assert [(row["code"], row["Cs"]) for row in told] == [("unreadable-line", 7)] * 2
     assert "good.json, line 2, cannot be read" in told[1]["reason"]
     assert told[1]["message"] == "{nothing}"

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 import cedr
 from cedr.spark.extra import check_packages
-from cedr.spark.session.checking import ROCKSDB, STATE_STORE, check_session, check_workers
+from cedr.spark.session.check_session import ROCKSDB, STATE_STORE, check_session, check_workers
 from cedr.spark.session.cores import PARTITIONS, cores
 from cedr.spark.session.session import session_settings
 

@@ -11,8 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import cedr
-from cedr.spark.api.inferring import csv_schema
-from cedr.spark.plan.noticing import CedrWarning
+from cedr.spark.api.infer_schema import csv_schema
+from cedr.spark.plan.missing_guarantees import CedrWarning
 from cedr.spark.sources.clocks import spark_pattern
 from cedr.spark.sources.events import events as spark_events
 

@@ -58,7 +58,7 @@ ELSEWHERE: Mapping[str, str] = {
     "no-dead-letters": "a DataFrame was made without its dead letters",
     "checkpoint-changed": "a checkpoint is of another query, other types, another key or another number of buckets",
     "no-segment": "a checkpoint has lost a part of its state",
-    "said-is-gone": "a worker process ended before what it had said was made into rows; Spark makes the step again",
+    "said-is-gone": "a worker process ended before its output was made into rows; Spark makes the step again",
     "cannot-control": "the folder of control messages cannot be written to",
     "spark-not-started": "Spark was to be started here, and has not",
     "query-stopped": "a query on Spark was stopped from outside while its end was waited for",

@@ -1,6 +1,6 @@
-"""The packages of the extra ``spark``: which are missing, and which have a version that does not work.
+"""Checks the packages of the extra ``spark``: which are missing, and which have a version that does not work.
 
-Uses the standard library alone, because it runs where the packages are not there.
+It uses only the standard library, because the packages may be missing.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import MissingExtraError
 
 _IMPORTED: Final = ("pyspark", "pandas")
-"""Without these no module of ours can be imported."""
+"""Modules of this folder cannot be imported without these."""
 _VERSIONS: Final[Mapping[str, tuple[tuple[int, ...], tuple[int, ...] | None]]] = {
     "pandas": ((2, 2), (3,)),
     "pyarrow": ((18,), None),
     "protobuf": ((6, 33), None),
 }
-"""The first version that works, and the first that does not any more."""
+"""The first version that works, and the first that no longer does."""
 
 Versions = Callable[[str], str]
-"""Tells the version of a package.  Raises ``PackageNotFoundError``."""
+"""Returns the version of a package.  Raises ``PackageNotFoundError``."""
 
 
 def check_imports() -> None:
-    """Raises ``MissingExtraError`` where ``cedr.spark`` cannot be imported."""
+    """Raises ``MissingExtraError`` if ``cedr.spark`` cannot be imported."""
     for name in _IMPORTED:
         if not _is_there(name):
             raise _refusal(name, "it is not installed")
 
 
 def check_packages(version_of: Versions = version) -> None:
-    """Raises ``MissingExtraError`` where a package is missing, too old or too new."""
+    """Raises ``MissingExtraError`` if a package is missing, too old or too new."""
     for name, (least, end) in _VERSIONS.items():
         wanted = f"{name} {_shown(least)} or newer" + ("" if end is None else f", but older than {_shown(end)}")
         try:

@@ -1,9 +1,9 @@
-"""``cedr.files``: events in files, read by the workers themselves where that gives the same.
+"""``cedr.files``: events in files, which workers read without Spark if that gives the same result.
 
-Reading: R2.  Rows that Spark reads go through the JVM one by one before they become columns again.  A worker that reads
-its files by Arrow has columns from the start.  What such files are to a query is told by a DataFrame as usual, which is
-also how they are read where a part of the query needs it.  A large file is read by several workers, a part each; Spark
-lists the files, and nobody reads one to say how it is split.
+Reading: R2.  Rows that Spark reads pass through the JVM one by one before they become columns again.  A worker that
+reads its files with Arrow has columns from the start.  A DataFrame describes the files as usual; Spark reads them
+through it if a query needs that.  Several workers read a large file, one part each.  Spark lists the files with their
+lengths, so that nobody has to open a file to split it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import StreamError
 from cedr.model.schema import DataType
 from cedr.plan.splitting import Split
-from cedr.spark.api.inferring import has_header, inferred_schema
+from cedr.spark.api.infer_schema import has_header, inferred_schema
 from cedr.spark.layout.layout import FileForm, Layout
 from cedr.spark.map_task.formats.lines import PACKED, local_path, packed
 from cedr.spark.plan.columns import Slots
@@ -39,7 +39,7 @@ _FORMS: Final = ("csv", "json", "parquet")
 _POLICIES: Final = (None, "fail", "dead-letter")
 _PART: Final = "path string, length long, part int, parts int"
 _LEAST: Final = 8 << 20
-"""So many bytes a part of a file has at least."""
+"""The least bytes of a part of a file."""
 _HEADER: Final = {
     "type": "type",
     "time": "vs",
@@ -51,7 +51,7 @@ _HEADER: Final = {
     "guarantee": "promise",
     "provider": "provider",
 }
-"""The parts of a header that a worker can read, and the columns in which they travel."""
+"""The parts of a header that a worker can read, and their columns in the layout."""
 _SIMPLE: Final = (
     st.StringType,
     st.BooleanType,
@@ -73,13 +73,13 @@ _KEYS: Final = {
 
 @dataclass(frozen=True)
 class EventFiles:
-    """Where the files are, and what is in them."""
+    """The paths of files, and their format."""
 
     paths: DataFrame
-    """Columns ``path``, ``length``, and where files are split ``part`` and ``parts``; of a stream, those of a batch."""
+    """Columns ``path`` and ``length``; if files are split, also ``part`` and ``parts``."""
     form: FileForm
     forgiving: bool | None
-    """Whether what cannot be read is a dead letter; None: where the query is asked for dead letters."""
+    """Whether a fault of a file becomes a dead letter; None: if the query has ``dead_letters=True``."""
 
 
 def files(  # noqa: PLR0913 - one for each choice
@@ -96,22 +96,22 @@ def files(  # noqa: PLR0913 - one for each choice
     unreadable: str | None = None,
     **words: Any,
 ) -> Events:
-    """The rows of CSV, JSON or Parquet files as messages; ``words`` are those that ``cedr.events`` takes.
+    """The rows of CSV, JSON or Parquet files as messages; ``words`` are the arguments of ``cedr.events``.
 
-    ``format`` is csv, json or parquet; it may be left out where the path says it, as ``tx.csv`` and ``tx.json.gz`` do.
-    ``schema`` tells the columns as Spark does; without it they are taken from the footer of a Parquet file, or from the
-    first thousand lines.  JSON files have an object on each line.  CSV files have ``separator`` between columns.  With
-    ``header`` they have a first line of names, without it (False) none; where it is left out, a file has one if its
-    first line has the names of the columns that are asked for.  With ``streaming`` files that appear later are read
-    too, ``files_per_batch`` at a time.
+    ``format`` is csv, json or parquet; leave it out if the path shows it, as ``tx.csv`` and ``tx.json.gz`` do.
+    ``schema`` is a schema of Spark; without it the columns come from the footer of a Parquet file, or from the first
+    thousand lines.  JSON files have an object on each line.  CSV files have ``separator`` between columns.  With
+    ``header=True`` they have a first line of names, with ``header=False`` none; without ``header`` a file has one if
+    its first line has the names of the columns that you name.  With ``streaming`` files that appear later are read too,
+    ``files_per_batch`` at a time.
 
-    Large files are split between workers.  To deal out the parts takes a stream some time in every batch, whatever its
-    size; so a stream does it only where a file that is there already is large, or as ``split`` says.
+    Large files are split between workers.  This takes a stream some time in every batch, whatever its size; so a stream
+    does it only if a file that exists at its start is large, or as ``split`` says.
 
-    Files on local disks, or mounted on all workers under one path, are read by the workers.  What cannot be read then,
-    a file, or a line or value of one, is a dead letter that names it where the query is asked for ``dead_letters``, and
-    an error otherwise; ``unreadable`` says "dead-letter" or "fail" whatever the query is asked for.  ``zone`` is that
-    of texts without one, by default the session's, as Spark has it.  Raises ``StreamError`` as ``cedr.events`` does.
+    Workers read files on local disks, or mounted on all workers under one path.  A file, line or value that they cannot
+    read becomes a dead letter if the query has ``dead_letters=True``, and an error otherwise; ``unreadable`` is
+    "dead-letter" or "fail" and overrides this.  ``zone`` is the zone of texts without one, by default that of the
+    session, as in Spark.  Raises ``StreamError`` as ``cedr.events`` does.
     """
     place = fspath(path)
     form = format or _format_of(place)
@@ -149,7 +149,7 @@ def files(  # noqa: PLR0913 - one for each choice
 
 
 def _format_of(path: str) -> str:
-    """The format that the name of a path tells.  Raises ``StreamError`` where it tells none."""
+    """The format that the name of a path shows.  Raises ``StreamError`` if it shows none."""
     name = path.rstrip("/").rpartition("/")[2].lower()
     ends = [end for end in name.split(".")[1:] if f".{end}" not in PACKED]
     found = {"jsonl": "json", "ndjson": "json", "pq": "parquet", "tsv": "csv"}.get(ends[-1], ends[-1]) if ends else ""
@@ -162,7 +162,7 @@ def _format_of(path: str) -> str:
 def _options(
     session: Any, path: str, bare: FileForm, words: Mapping[str, Any], files_per_batch: int | None
 ) -> dict[str, Any]:
-    """What Spark is told, where it reads the files itself."""
+    """The options of Spark's reader."""
     options: dict[str, Any] = {} if files_per_batch is None else {"maxFilesPerTrigger": files_per_batch}
     if words.get("zone") is not None and bare.name != "parquet":
         options["timeZone"] = words["zone"]
@@ -174,25 +174,25 @@ def _options(
 
 
 def _large(reader: Any, path: str) -> bool:
-    """Whether a file that is there now would be split."""
+    """Whether a file that exists now would be split."""
     try:
         longest = reader.load(path).agg(F.max("length")).collect()[0][0]
-    except AnalysisException:  # nothing is there yet
+    except AnalysisException:  # there is no file yet
         return False
     return longest is not None and longest >= 2 * _LEAST
 
 
 def _there(frame: DataFrame, name: str, most: int) -> list[tuple[str, int, int, int]]:
-    """The files of a bounded DataFrame, a row for each part; none where they are not here.
+    """The files of a bounded DataFrame, a row for each part; none if one of them is not on this machine.
 
-    Spark has listed them when it was told of the folder: to ask it for their lengths would be a job.
+    Spark has listed the files already; to ask it for their lengths would take a job.
     """
     found: list[tuple[str, int, int, int]] = []
     for file in sorted(frame.inputFiles()):
-        told = urlparse(file)
-        if told.scheme != "file":
+        location = urlparse(file)
+        if location.scheme != "file":
             return []
-        path = unquote(told.path)
+        path = unquote(location.path)
         try:
             length = os.path.getsize(path)
         except OSError:
@@ -203,7 +203,7 @@ def _there(frame: DataFrame, name: str, most: int) -> list[tuple[str, int, int, 
 
 
 def _parts(listed: DataFrame, name: str, most: int) -> DataFrame:
-    """The same of a stream: files as they are listed, a row for each part; what is compressed as a whole has one."""
+    """The files of a stream, a row for each part; a compressed file has one part."""
     count = F.least(F.lit(most), F.greatest(F.lit(1), F.floor(F.col("length") / _LEAST))).cast("int")
     if name != "parquet":
         whole = reduce(or_, (F.col("path").endswith(end) for end in PACKED))
@@ -213,7 +213,7 @@ def _parts(listed: DataFrame, name: str, most: int) -> DataFrame:
 
 
 def _form(source: EventSource, words: Mapping[str, Any], bare: FileForm) -> FileForm | None:
-    """How workers read such files; None where they cannot."""
+    """The format for workers; None if they cannot read such files."""
     parts = {part: given for part, given in {"time": "time", **words}.items() if given is not None}
     if source.name is not None:
         del parts["type"]
@@ -243,11 +243,11 @@ def _form(source: EventSource, words: Mapping[str, Any], bare: FileForm) -> File
 
 
 def direct(events: Events, layout: Layout, slots: Slots, split: Split) -> DataFrame | None:
-    """The files of a query as rows that tell their paths, where the workers can read them; otherwise None."""
+    """The files of a query as rows with their paths, if workers can read them; otherwise None."""
     if len(events.sources) != 1 or events.sources[0].files is None or layout.slices is not None:
         return None
     (source,) = events.sources
-    if (layout.follows or len(layout.tokens) > 1) and not _hashed(source, layout, split):
+    if (layout.buckets_from_state or len(layout.tokens) > 1) and not _hashed(source, layout, split):
         return None
     if any(source.payload.get(name) != slots.types[slot] for of in layout.types for name, slot in of.slots.items()):
         return None
@@ -256,7 +256,7 @@ def direct(events: Events, layout: Layout, slots: Slots, split: Split) -> DataFr
 
 
 def _hashed(source: EventSource, layout: Layout, split: Split) -> bool:
-    """Whether the bucket of an event is told by one column of a kind that workers hash as Spark does."""
+    """Whether one column determines the bucket of an event, and workers hash its type as Spark does."""
     if not split.by:
         return isinstance(source.identity, (st.StringType, *_KEYS[DataType.INTEGER]))
     attributes = set(split.by.values())

@@ -1,6 +1,6 @@
-"""The host ``spark`` of ``cedr eval`` and ``cedr.evaluate``: messages of a file through a Spark session.
+"""The host ``spark`` of ``cedr eval`` and ``cedr.evaluate``: runs a query on the messages of a file with Spark.
 
-Readings: R10, R24, R33.  A session that is running is used; otherwise a local one is started for the purpose.
+Readings: R10, R24, R33.  It uses the running session, or starts a local one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _TEXTS = ("id", "key", "change", "provider")
 
 
 def evaluate(job: Job) -> Answer:
-    """The rows by a bounded query, the changes by its history, one message a step."""
+    """Run a job: the rows come from a bounded query, the changes from its history, with one message in each step."""
     given = as_events(job.messages, job.types, job.query.plan, session())
     letters = _Letters(job.messages)
     if job.query.as_of is None:
@@ -62,7 +62,7 @@ def as_events(
     session: SparkSession,
     arrivals: Sequence[Time] | None = None,
 ) -> Events:
-    """Messages in the order of arrival, a DataFrame for each event type; each has a CEDR time of its own."""
+    """Messages, in the order of arrival, as a DataFrame for each event type; each message has its own CEDR time."""
     known = {**types.types, **{name: of for name, of in types_read(plan).items() if name not in types.types}}
     inserted = {m.lineage_key: m.event for m in reversed(messages) if isinstance(m, Insert)}
     rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in known}
@@ -82,7 +82,7 @@ def as_events(
 
 
 def _keeps_payloads(messages: Iterable[Message]) -> bool:
-    """Whether no version of an event has another payload than the others, so that none can have another key."""
+    """Whether all versions of each event have the same payload, and so the same key."""
     seen: dict[tuple[str, str], Payload] = {}
     inserted = (message.event for message in messages if isinstance(message, Insert))
     return all(seen.setdefault(event.reference, event.payload) == event.payload for event in inserted)
@@ -143,7 +143,7 @@ def _event(row: Any, job: Job) -> Event:
 
 
 def _value(value: Any) -> Any:
-    """A value as messages have it: instants and durations in microseconds.  Reading: R1."""
+    """A value as it is in messages: timestamps and durations in microseconds.  Reading: R1."""
     if isinstance(value, datetime):
         return (value.astimezone(UTC) - _EPOCH) // _MICROSECOND
     if isinstance(value, timedelta):
@@ -163,29 +163,29 @@ _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=
 
 
 def _contributors(row: Any) -> tuple[Event, ...]:
-    """The primitive contributors, as far as they are known by name."""
+    """The primitive contributors of a row; only their type and ID are known."""
     found = zip(row["contributor_types"], row["contributors"], strict=True)
     return tuple(Event(of, id_, 0, FOREVER, 0, FOREVER, 0) for of, id_ in found)
 
 
 def _stream(job: Job, given: Events) -> Stream:
-    """What was said, step by step; the guarantee of the whole is the smallest of the buckets.  Reading: R36."""
+    """The changes, step by step; the guarantee of the query is the smallest of its buckets.  Reading: R36."""
     rows = _collected(job, given, changes=True)
     steps: defaultdict[Time, list[Any]] = defaultdict(list)
     for row in rows:
         if row["code"] is None:
             steps[row["Cs"]].append(row)
     letters = _Letters(job.messages).of([row for row in rows if row["code"] is not None])
-    return Stream([*_told(job, steps)], letters)
+    return Stream([*_changes(job, steps)], letters)
 
 
-def _told(job: Job, steps: Mapping[Time, Iterable[Any]]) -> Iterator[Change]:
-    said: dict[str, Event] = {}
+def _changes(job: Job, steps: Mapping[Time, Iterable[Any]]) -> Iterator[Change]:
+    emitted: dict[str, Event] = {}
     guarantees: dict[str, Time] = {}
     before = None
     for time in sorted(steps):
         rows = [row for row in steps[time] if row["change"] != "guarantee"]
-        changes = [change_of(row["K"], row["change"], _event(row, job), time, said) for row in rows]
+        changes = [change_of(row["K"], row["change"], _event(row, job), time, emitted) for row in rows]
         yield from in_order(changes)
         for row in steps[time]:
             if row["change"] == "guarantee":
@@ -198,7 +198,7 @@ def _told(job: Job, steps: Mapping[Time, Iterable[Any]]) -> Iterator[Change]:
 
 
 class _Letters:
-    """Finds the messages that dead letters are about."""
+    """Finds the message of each dead letter."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self._messages = messages
@@ -207,7 +207,7 @@ class _Letters:
             self._places[message_as_line(message)].append(number)
 
     def of(self, rows: Iterable[Any]) -> list[DeadLetter]:
-        """The dead letters among some rows, by the position of their messages."""
+        """The dead letters among some rows, in the order of their messages."""
         found = []
         for row in rows:
             places = self._places.get(row["message"]) if row["code"] is not None else None

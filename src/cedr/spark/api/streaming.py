@@ -1,4 +1,4 @@
-"""Streaming input: each bucket is a group of a stateful operator, and steps its pipeline batch after batch.
+"""Streaming input: one stateful operator for each stage, and an operator that makes rows of the last one's output.
 
 Paper: Section 5.  Readings: R33, R40.
 """
@@ -8,26 +8,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cedr.spark.map_task.pack import PACKED
-from cedr.spark.output.measuring import COLUMNS, metric_name, observed
-from cedr.spark.step.operator import Standing
-from cedr.spark.step.unpack import Unpack
+from cedr.spark.output.measures import COLUMNS, metric_name, observed
+from cedr.spark.output.result_rows import ResultRows
+from cedr.spark.step.operator import StepOperator
 
 if TYPE_CHECKING:
-    from cedr.spark.layout.layout import Layout
     from cedr.spark.plan.planning import Planned
     from cedr.spark.sources.events import DataFrame
 
 
-def stand(planned: Planned, frame: DataFrame) -> DataFrame:
-    """The change stream of packed rows."""
+def change_stream(planned: Planned, frame: DataFrame) -> DataFrame:
+    """The change stream of a query on packed rows."""
     *before, layout = planned.stages or (planned.layout,)
     for stage in before:
-        frame = _stepping(frame, stage, PACKED)
-    steps = _stepping(frame, layout, f"said binary, {COLUMNS}")
-    return steps.observe(metric_name(layout), *observed(layout)).mapInArrow(Unpack(layout), planned.schema)
-
-
-def _stepping(frame: DataFrame, layout: Layout, gives: str) -> DataFrame:
-    standing = Standing(layout)
-    clock = "ProcessingTime" if standing.waits else "None"  # with it Spark makes batches also when nothing comes
-    return frame.groupBy("token").transformWithStateInPandas(standing, gives, "Append", clock)
+        frame = StepOperator(stage).on(frame, PACKED)
+    steps = StepOperator(layout).on(frame, f"emitted binary, {COLUMNS}")
+    return steps.observe(metric_name(layout), *observed(layout)).mapInArrow(ResultRows(layout), planned.schema)

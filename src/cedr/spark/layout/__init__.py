@@ -1,1 +1,1 @@
-"""How events lie in the columns that travel: what driver and workers must agree on."""
+"""What driver and workers agree on: the columns of messages, the tokens of buckets, faults of files."""

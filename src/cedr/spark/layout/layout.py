@@ -1,6 +1,7 @@
-"""How messages lie in the columns that travel: what workers need to know, without Spark.
+"""The layout of a query: the columns in which messages reach the buckets, and all else that workers must know.
 
-Readings: R8 (identity), R22 (keys).  A *slot* is a payload column of one Spark type that several event types may share.
+Readings: R8 (identity), R22 (keys).  It needs no Spark.  A *slot* is a payload column of one Spark type; several event
+types may share it.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from cedr.plan.logical import Made
 from cedr.spark.layout.tokens import tokens
 
 UNREAD = -1
-"""The code of a type that the query does not read: its events count for h alone.  Reading: R33."""
+"""The code of a type that the query does not read: its events only move h.  Reading: R33."""
 UNKNOWN = -2
 """The code of a type that was not declared."""
 
 TOO_FINE, BAD_TIME = BEGINNING + 1, BEGINNING + 2
-"""In place of a time that lies between two microseconds, and of what is no time.  Reading: R50."""
+"""They replace a time between two microseconds, and a value that is no time.  Reading: R50."""
 
 INSERT, RETRACT, GUARANTEE, CONTROL = range(4)
 KINDS = {"insert": INSERT, "retract": RETRACT, "guarantee": GUARANTEE}
@@ -39,7 +40,7 @@ class TypeLayout:
 
 @dataclass(frozen=True, slots=True)
 class SourceLayout:
-    """What is declared of one DataFrame."""
+    """What the user declared about one DataFrame."""
 
     provider: str | None
     disorder: int | None
@@ -48,7 +49,7 @@ class SourceLayout:
 
 @dataclass(frozen=True, slots=True)
 class Slices:
-    """Time cut into slices, one for each bucket; events at its edges are in the neighbours too."""
+    """Slices of time, one for each bucket; an event near the edge of a slice is in its neighbour too."""
 
     first: Time
     width: int
@@ -57,59 +58,60 @@ class Slices:
     ahead: int
 
     def of(self, bucket: int) -> tuple[Time, Time]:
-        """The Vs of the rows that are a bucket's own: from, and up to but without."""
+        """The range of Vs, half-open, of the rows that a bucket gives."""
         low = BEGINNING if bucket == 0 else self.first + bucket * self.width
         return low, FOREVER if bucket == self.count - 1 else self.first + (bucket + 1) * self.width
 
 
 @dataclass(frozen=True, slots=True)
 class FileForm:
-    """Files that workers read themselves."""
+    """The format of files that workers read without Spark."""
 
     name: str
     separator: str
     head: bool | None
-    """Whether the first line has the names of the columns; None: where it has those of the header."""
+    """Whether the first line has names of columns; None: if it has the names of the header."""
     zone: str
-    """In which times are that do not say so."""
+    """The zone of texts without one."""
     types: Mapping[str, str]
     """All columns, in order, with their Spark types."""
     header: Mapping[str, str]
-    """The columns of the header, by the names under which they travel."""
+    """The columns of the header, by their names in the layout."""
     base: str = ""
-    """The path that was given."""
+    """The path that the user gave."""
     type: str | None = None
-    """The event type of all rows, where no column tells it."""
+    """The event type of all rows, if no column has it."""
     unit: str | None = None
     """The unit of times that are whole numbers."""
     format: str | None = None
-    """How times in texts are written."""
+    """The strptime format of times in texts."""
     local: str | None = None
-    """The zone of times of a type that has none."""
+    """The zone of timestamps and dates without one."""
     truncate: bool = False
-    """Whether nanoseconds are cut to microseconds."""
+    """Whether nanoseconds are truncated to microseconds."""
 
     def partitioned(self, path: str) -> str | None:
-        """A column that the folder of a file tells, as in ``day=5/``; Spark takes it from there."""
+        """The column whose value is in the name of a folder, as in ``day=5/``; only Spark reads such files."""
         _, _, below = path.partition(self.base.rstrip("/") + "/") if self.base else ("", "", "")
         names = (folder.partition("=")[0] for folder in below.split("/")[:-1] if "=" in folder)
         return next((name for name in names if name in self.types), None)
 
 
 @dataclass(frozen=True, slots=True)
-class Onward:
-    """Where the rows of a stage go: to the buckets of a later one, which takes them in as events."""
+class Destination:
+    """Where the changes of a stage go: to the buckets of the later stage that reads them as events."""
 
     stage: int
+    """The number of that stage."""
     made: Made
     key: str
-    """The attribute by which they are split there."""
+    """The attribute by which that stage is split."""
     tokens: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
-    """What of the input goes to a later stage: the codes of the types that it reads, and its buckets."""
+class LaterStage:
+    """A later stage: the codes of the input types that it reads, and the tokens of its buckets."""
 
     codes: frozenset[int]
     tokens: tuple[int, ...]
@@ -117,7 +119,7 @@ class Later:
 
 @dataclass(frozen=True)
 class Layout:
-    """A query, and the form in which its messages reach the buckets."""
+    """A query, and the columns in which its messages reach the buckets."""
 
     query: CompiledQuery
     catalog: Catalog
@@ -126,7 +128,7 @@ class Layout:
     sources: tuple[SourceLayout, ...]
     providers: tuple[str, ...]
     tokens: tuple[int, ...]
-    """The grouping key of each share of a bucket; as a rule a bucket is one share."""
+    """The grouping key of each share of a bucket; in a stream a bucket is one share."""
     schema: Any
     """The Arrow schema of the result."""
     names: tuple[str, ...]
@@ -135,67 +137,70 @@ class Layout:
     """Their names in the result."""
     instants: bool = False
     recorded: bool = False
-    """Whether a column tells the CEDR time of each message."""
+    """Whether a column has the CEDR time of each message."""
     changes: bool = True
     """Whether the result is a change stream; otherwise it is a table."""
     labelled: bool = False
     letters: bool = False
     key: str = ""
-    """By what the input is split, or why it is not."""
+    """The attributes by which the input is split, or why it is not split."""
     slices: Slices | None = None
-    """How bounded input without a key is split by time."""
+    """The slices of time of bounded input without a key."""
     fingerprint: Mapping[str, str] = field(default_factory=dict)
-    """What a checkpoint must agree with."""
+    """What must be the same for a checkpoint to be used; ``state.record`` compares it."""
     stage: int = 1
-    """Its number, where the query is run in several."""
+    """The number of this stage, from 1."""
     codes: frozenset[int] | None = None
-    """The types of the input that this stage reads; None: all of them."""
-    taken: Mapping[int, Made] = field(default_factory=dict)
-    """What it takes in from stages before, by their numbers."""
-    onward: Onward | None = None
-    """Where its rows go; None where they are the result."""
-    later: tuple[Later, ...] = ()
+    """The codes of the input types that this stage reads; None: all."""
+    stage_inputs: Mapping[int, Made] = field(default_factory=dict)
+    """The event types that it reads from earlier stages, by their numbers."""
+    destination: Destination | None = None
+    """Where its changes go; None for the last stage, whose changes are the result."""
+    later: tuple[LaterStage, ...] = ()
     """The stages after this one."""
     shares: int = 1
-    """Into how many shares the keys of each bucket are dealt, to be worked on one after the other."""
-    follows: bool = False
-    """Whether a stream has a bucket for each partition of its state, however many the checkpoint says there are."""
+    """How many shares the keys of each bucket have; the task of a bucket runs one after the other."""
+    buckets_from_state: bool = False
+    """Whether a stream has one bucket for each partition of its state; the checkpoint fixes their number."""
 
     @property
     def buckets(self) -> int:
-        """Into how many parts the input is split: each is one task's."""
+        """The number of parts into which the input is split; one task evaluates each."""
         return len(self.tokens) // self.shares
 
     @property
-    def at_once(self) -> bool:
-        """Whether all that a bucket hears of is one batch, after which nothing comes: the result, in one stage."""
+    def is_one_batch(self) -> bool:
+        """Whether a bucket gets all its input in one batch: a bounded result, in one stage."""
         return not (self.changes or self.recorded or self.later)
 
     def bucket(self, share: int) -> int:
-        """The bucket of a share: what the keys of a share hash to goes to it."""
+        """The bucket of a share: the keys of the share hash to it."""
         return share % self.buckets
 
-    def over(self, buckets: int) -> Layout:
-        """The same for another number of buckets."""
+    def with_buckets(self, buckets: int) -> Layout:
+        """The same layout for another number of buckets."""
         if buckets == self.buckets:
             return self
         keys = tokens(buckets)
-        before = {provider_of(stage, each, self.buckets) for stage in self.taken for each in range(self.buckets)}
-        now = (provider_of(stage, each, buckets) for stage in self.taken for each in range(buckets))
+        before = {provider_of(stage, each, self.buckets) for stage in self.stage_inputs for each in range(self.buckets)}
+        now = (provider_of(stage, each, buckets) for stage in self.stage_inputs for each in range(buckets))
         return replace(
             self,
             tokens=keys,
             providers=(*now, *(name for name in self.providers if name not in before)),
             fingerprint={**self.fingerprint, BUCKETS: str(buckets)},
-            onward=None if self.onward is None else replace(self.onward, tokens=keys),
+            destination=None if self.destination is None else replace(self.destination, tokens=keys),
             later=tuple(replace(each, tokens=keys) for each in self.later),
         )
 
 
 BUCKETS = "the number of buckets"
-"""Its name among what a checkpoint must agree with."""
+"""The key of the number of buckets in a fingerprint."""
+
+INPUT = "the input"
+"""The provider of input without one, in the stages after the first: there the buckets of stages are providers too."""
 
 
 def provider_of(stage: int, number: int, buckets: int) -> str:
-    """The name of a bucket as a provider of the next stage."""
+    """The provider that a bucket is for the stage that reads it."""
     return f"stage {stage}, bucket {number + 1}/{buckets}"

@@ -1,7 +1,7 @@
-"""What could not be read of a file: a dead letter that never was a message.
+"""Faults of files: a file, line or row that cannot be read becomes a dead letter without ever being a message.
 
-Readings: R39, R41 (what cannot be used goes to the dead letters with the reason).  A worker that reads files finds such
-places, and tells the first bucket of them beside what all buckets must know.
+Readings: R39, R41 (what cannot be used is a dead letter with the reason).  The map task that reads the file finds the
+fault, and sends it to the first bucket in the head of its rows.
 """
 
 from __future__ import annotations
@@ -11,50 +11,50 @@ from typing import Any, Final, NamedTuple
 from cedr.model.dead_letter import DeadLetter
 
 _SHOWN: Final = 1_000
-"""So many letters of a text are told."""
+"""The most characters of a line that a fault shows."""
 
 
-class Misread(NamedTuple):
-    """A file, or a line or row of one, that is not what it should be."""
+class ReadFault(NamedTuple):
+    """A file, or a line or row of one, that cannot be read."""
 
     code: str
     place: str
-    """The file, and the line or row of it."""
+    """The file, and the line or row in it."""
     detail: str
     message: str
-    """The line as it stands there; of a whole file its path."""
+    """The line as it is in the file; for a whole file its path."""
 
     @classmethod
-    def of_file(cls, path: str, detail: str) -> Misread:
-        """A file, or a part of one, that cannot be read at all."""
+    def of_file(cls, path: str, detail: str) -> ReadFault:
+        """The fault of a file, or of a part of one."""
         return cls("unreadable-file", path, detail, path)
 
     @classmethod
-    def of_line(cls, path: str, place: str, detail: str, text: str) -> Misread:
-        """A line, or a row, of a file."""
+    def of_line(cls, path: str, place: str, detail: str, text: str) -> ReadFault:
+        """The fault of a line, or of a row."""
         shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
         return cls("unreadable-line", f"{path}, {place},", detail, shown)
 
     @property
     def primary(self) -> str:
-        """What it is about, as an error says it."""
+        """The place, for an error."""
         return f"{self.place} cannot be read"
 
     @property
     def reason(self) -> str:
-        """What it is about and why, as a dead letter says it."""
+        """The place and the cause, for a dead letter."""
         return f"{self.primary}: {self.detail}"
 
     def as_data(self) -> list[Any]:
-        """As it travels."""
+        """The fields as JSON data, for a head."""
         return list(self)
 
 
-Letter = DeadLetter | Misread
+Letter = DeadLetter | ReadFault
 
 
-def damaged(path: str, error: Exception, where: str = "") -> Misread:
-    """A file that is not what it should be; raises the error again where it is the system's and not the file's."""
+def damaged(path: str, error: Exception, where: str = "") -> ReadFault:
+    """The fault of a damaged file; raises the error again if the system caused it, not the file."""
     if isinstance(error, OSError) and error.errno is not None:
         raise error
-    return Misread.of_file(path, where + (str(error) or type(error).__name__).splitlines()[0])
+    return ReadFault.of_file(path, where + (str(error) or type(error).__name__).splitlines()[0])

@@ -1,4 +1,4 @@
-"""Grouping keys of buckets, chosen so that Spark puts each bucket into a partition of its own.
+"""Tokens: grouping keys of buckets, chosen so that Spark puts each bucket into a partition of its own.
 
 Spark sends a group to the partition ``pmod(murmur3(key, seed 42), partitions)``.  Consecutive numbers would leave some
 partitions empty and give others two buckets, which halves the speed.
@@ -13,37 +13,37 @@ _MASK = 0xFFFFFFFF
 
 @lru_cache(maxsize=16)
 def tokens(buckets: int) -> tuple[int, ...]:
-    """One key for each of as many partitions; the first is always 0, whatever their number.
+    """One token for each bucket, in as many partitions; the first is always 0, whatever the number.
 
     >>> tokens(1), sorted(partition(token, 3) for token in tokens(3))
     ((0,), [0, 1, 2])
     """
-    found: dict[int, int] = {}
+    chosen: dict[int, int] = {}
     number = 0
-    while len(found) < buckets:
-        found.setdefault(partition(number, buckets), number)
+    while len(chosen) < buckets:
+        chosen.setdefault(partition(number, buckets), number)
         number += 1
-    return tuple(sorted(found.values()))
+    return tuple(sorted(chosen.values()))
 
 
-def dealt(buckets: int, shares: int) -> tuple[int, ...]:
-    """Keys for so many shares of each bucket: those of one bucket meet in one partition of as many as buckets.
+def share_tokens(buckets: int, shares: int) -> tuple[int, ...]:
+    """A token for each share of each bucket; the shares of one bucket are in one partition.
 
-    What hashes to a share hashes to its bucket too: share 5 of 2 buckets is of bucket 5 % 2.
+    A key that hashes to a share also hashes to its bucket: of 2 buckets, share 5 belongs to bucket 5 % 2.
 
-    >>> dealt(3, 1) == tokens(3), [partition(token, 2) for token in dealt(2, 3)]
+    >>> share_tokens(3, 1) == tokens(3), [partition(token, 2) for token in share_tokens(2, 3)]
     (True, [1, 0, 1, 0, 1, 0])
     """
-    found: dict[int, list[int]] = {partition(token, buckets): [] for token in tokens(buckets)}
+    chosen: dict[int, list[int]] = {partition(token, buckets): [] for token in tokens(buckets)}
     number = 0
-    while any(len(held) < shares for held in found.values()):
-        found[partition(number, buckets)].append(number)
+    while any(len(own) < shares for own in chosen.values()):
+        chosen[partition(number, buckets)].append(number)
         number += 1
-    return tuple(held[share] for share in range(shares) for held in found.values())
+    return tuple(own[share] for share in range(shares) for own in chosen.values())
 
 
 def partition(key: int, partitions: int) -> int:
-    """Where Spark puts an integer key."""
+    """The partition in which Spark puts an integer key."""
     hashed = _murmur(key)
     return (hashed - (1 << 32) if hashed & 0x80000000 else hashed) % partitions
 

@@ -1,1 +1,1 @@
-"""What map tasks do: read, split by bucket, pack."""
+"""Map tasks: read files, split rows by bucket, pack them; and the inverse, for the buckets."""

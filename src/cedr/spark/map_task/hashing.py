@@ -1,6 +1,6 @@
-"""Buckets of Arrow columns, as Spark's ``pmod(hash(column), buckets)`` gives them.
+"""Computes the bucket of each value of an Arrow column, exactly as Spark's ``pmod(hash(column), buckets)``.
 
-A file may be read by Spark today and in the workers tomorrow: its events must go to the same buckets.
+Spark may read a file today and a worker tomorrow: its events must go to the same buckets.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _SEED: Final = 42
 
 
 def buckets_of(column: pa.Array, buckets: int) -> Any:
-    """The bucket of each value of whole numbers or texts; NULL has that of the seed."""
+    """The bucket of each whole number or text; NULL has the bucket of the seed."""
     missing = np.zeros(0, np.bool_) if not column.null_count else column.is_null().to_numpy(zero_copy_only=False)
     if pa.types.is_integer(column.type):
         values = column.cast(pa.int64())
@@ -28,7 +28,7 @@ def buckets_of(column: pa.Array, buckets: int) -> Any:
 
 
 def _bytes(column: Any) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-    """Where each text begins and ends, and all of them."""
+    """The offsets of texts, and their bytes."""
     _, offsets, data = column.buffers()
     if offsets is None or not len(column):
         return np.zeros(1, np.int32), np.zeros(0, np.uint8)
@@ -81,12 +81,12 @@ def _of_texts(offsets: Any, data: Any, missing: Any, buckets: np.int64) -> Any:
         low, high = np.int64(offsets[row]), np.int64(offsets[row + 1])
         hashed = np.uint32(_SEED)
         place = low
-        while place + 4 <= high:  # words, their lowest byte first
+        while place + 4 <= high:  # words of four bytes, the lowest first
             word = np.uint32(data[place]) | (np.uint32(data[place + 1]) << np.uint32(8))
             word |= (np.uint32(data[place + 2]) << np.uint32(16)) | (np.uint32(data[place + 3]) << np.uint32(24))
             hashed = _mixed(hashed, np.uint32(word))
             place += 4
-        while place < high:  # what is left, each byte with its sign
+        while place < high:  # the rest, as signed bytes
             word = np.uint32(data[place])
             if data[place] >= 128:
                 word |= np.uint32(0xFFFFFF00)

@@ -1,6 +1,6 @@
-"""Map tasks that read files themselves: columns from the start.
+"""Map tasks that read files without Spark: they have columns from the start.
 
-Readings: R1 (times are microseconds), R2, R33.  What leaves is what ``pack`` gives of the same rows.
+Readings: R1 (times are microseconds), R2, R33.  They pack the same as ``pack`` does when Spark reads the files.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import StreamError
-from cedr.spark.layout.following import followed
 from cedr.spark.layout.layout import UNKNOWN, UNREAD, FileForm, Layout
-from cedr.spark.layout.read_faults import Misread
+from cedr.spark.layout.read_faults import ReadFault
+from cedr.spark.layout.state_partitions import with_state_partitions
 from cedr.spark.map_task.formats.lines import Part, local_path
 from cedr.spark.map_task.formats.reader import Reader
 from cedr.spark.map_task.formats.times import WHOLE, checked_times, counted, formatted
@@ -28,7 +28,7 @@ _TIMES: Final = ("vs", "ve", "os", "oe", "promise")
 
 
 class PackFiles:
-    """Given to ``mapInArrow`` on rows that tell paths, and which part of how many is meant."""
+    """Given to ``mapInArrow`` on rows that each name a part of a file: its path, part and number of parts."""
 
     def __init__(
         self,
@@ -41,32 +41,32 @@ class PackFiles:
     ) -> None:
         self._layout, self._form, self._key = layout, form, key
         self._closed = closed
-        """All types there are; None where any other may come."""
+        """All types that exist; None if there may be others."""
         self._forgiving = forgiving
-        """Whether what cannot be read is a dead letter; otherwise the query fails."""
+        """Whether a fault of a file becomes a dead letter; otherwise the query fails."""
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """The files of a map task; a row for each bucket."""
-        self._layout = followed(self._layout)
+        """Read and pack the files of a map task: a row for each bucket."""
+        self._layout = with_state_partitions(self._layout)
         given = [row for batch in batches for row in batch.to_pylist()]
-        given.sort(key=lambda row: (row["path"], row.get("part") or 0))  # the order is that of a replay too
-        letters: list[Misread] = []
+        given.sort(key=lambda row: (row["path"], row.get("part") or 0))  # a replay has the same order
+        letters: list[ReadFault] = []
         time = given[0].get("cedr") if given else None
         return Pack(self._layout, letters)(self._rows(given, letters), time)
 
-    def _rows(self, given: list[dict[str, Any]], letters: list[Misread]) -> Iterator[Any]:
+    def _rows(self, given: list[dict[str, Any]], letters: list[ReadFault]) -> Iterator[Any]:
         reader = Reader(self._form, self._needed())
         for row in given:
             part = Part(local_path(row["path"]), row.get("part") or 0, row.get("parts") or 1, row.get("length"))
             self._check(part.path)
             try:
-                for found in reader.read(part):
-                    if not isinstance(found, Misread):
-                        yield self._travelling(found, row.get("cedr"))
+                for read in reader.read(part):
+                    if not isinstance(read, ReadFault):
+                        yield self._input_columns(read, row.get("cedr"))
                     elif self._forgiving:
-                        letters.append(found)
+                        letters.append(read)
                     else:
-                        raise _refusal(found)
+                        raise _refusal(read)
             except OSError as error:
                 detail = str(error).splitlines()[0]
                 raise StreamError(Diagnostic("unreadable-file", f"{part.path} cannot be read", detail=detail)) from None
@@ -83,9 +83,9 @@ class PackFiles:
         needed = {*self._form.header.values(), *slots, *([self._key] if self._key else [])}
         return [name for name in self._form.types if name in needed]
 
-    # -- the columns that travel --------------------------------------------------------------------------------------
+    # -- the columns of the layout ------------------------------------------------------------------------------------
 
-    def _travelling(self, rows: Any, time: int | None) -> pa.RecordBatch:
+    def _input_columns(self, rows: Any, time: int | None) -> pa.RecordBatch:
         layout, header = self._layout, self._form.header
         given = {name: rows[name] for name in self._needed()}
         count = len(given[header["vs"]])
@@ -106,7 +106,7 @@ class PackFiles:
         return pa.RecordBatch.from_pydict(columns)
 
     def _typed(self, given: Mapping[str, Any], count: int) -> dict[str, Any]:
-        """The numbers of types, and the names of those that nobody declared."""
+        """The columns ``code`` and ``name``: the codes of types, and the names of undeclared ones."""
         if self._form.type is None:
             codes, name = self._codes(given[self._form.header["type"]])
             return {"code": codes, "name": name}
@@ -114,7 +114,7 @@ class PackFiles:
         return {"code": pa.array(np.full(count, code.as_py(), np.int8))}
 
     def _codes(self, column: Any) -> tuple[Any, Any]:
-        """The number of each type among those that are read, and the names of types that nobody declared."""
+        """The code of the type of each row, and the names of undeclared types."""
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()  # there are few types and many rows
         numbers = self._numbers(column.dictionary)
@@ -126,16 +126,16 @@ class PackFiles:
         return codes, pc.if_else(pc.equal(codes, UNKNOWN), names, pa.scalar(None, pa.string()))
 
     def _numbers(self, types: Any) -> Any:
-        """The number of each of these types."""
+        """The codes of some types."""
         read = {of.name: number for number, of in enumerate(self._layout.types)}
         other = {name: UNREAD for name in self._closed or ()}
         missing = UNREAD if self._closed is None else UNKNOWN
-        known = {**other, **read}
-        found = [UNKNOWN if name is None else known.get(str(name), missing) for name in types.to_pylist()]
-        return pa.array(found, pa.int8())
+        numbers = {**other, **read}
+        codes = [UNKNOWN if name is None else numbers.get(str(name), missing) for name in types.to_pylist()]
+        return pa.array(codes, pa.int8())
 
     def _micros(self, column: Any, of: str) -> Any:
-        """A time as an integer.  Readings: R1, R50."""
+        """Times as whole numbers.  Readings: R1, R50."""
         form = self._form
         if of == "string":
             return formatted(column, form.format or "", form.local or "UTC")
@@ -146,6 +146,6 @@ class PackFiles:
         return counted(column.cast(pa.int64()), form.unit if of in WHOLE else None, truncate=form.truncate)
 
 
-def _refusal(found: Misread) -> StreamError:
+def _refusal(fault: ReadFault) -> StreamError:
     hint = 'mend it, or have it among the dead letters: cedr.query(…, dead_letters=True), or unreadable="dead-letter"'
-    return StreamError(Diagnostic(found.code, found.primary, detail=found.detail, hint=hint))
+    return StreamError(Diagnostic(fault.code, fault.primary, detail=fault.detail, hint=hint))

@@ -1,6 +1,6 @@
-"""Rows dealt out by small numbers: each column is read once, from front to back, and written to all places at once.
+"""Partitions rows by small numbers, with one pass over each column.
 
-To take the rows of one number after those of another reads a column as often as there are numbers.
+Taking the rows of one number after those of another would read each column as often as there are numbers.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ Numbers = NDArray[Any]
 _WIDTHS = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 
 
-def dealt_out(rows: pa.Table, numbers: Numbers, count: int) -> tuple[pa.RecordBatch, list[int]]:
-    """The rows in the order of numbers below a count, otherwise as they were, and where each number ends.
+def partition_rows(rows: pa.Table, numbers: Numbers, count: int) -> tuple[pa.RecordBatch, list[int]]:
+    """Sort rows by their numbers, which are below ``count``; rows of one number keep their order.
 
-    Rows with a number below 0 are left out.
+    Gives the rows, and for each number the place after its last row.  A number below 0 leaves its row out.
 
-    >>> rows, ends = dealt_out(pa.table({"x": [1, 2, 3, 4], "y": ["a", "b", "c", "d"]}), np.array([1, 0, -1, 1]), 3)
+    >>> table = pa.table({"x": [1, 2, 3, 4], "y": ["a", "b", "c", "d"]})
+    >>> rows, ends = partition_rows(table, np.array([1, 0, -1, 1]), 3)
     >>> rows.to_pydict(), ends
     ({'x': [2, 1, 4], 'y': ['b', 'a', 'd']}, [1, 3, 3])
     """
@@ -45,24 +46,24 @@ def dealt_out(rows: pa.Table, numbers: Numbers, count: int) -> tuple[pa.RecordBa
 
 
 def _width(column: pa.ChunkedArray) -> int | None:
-    """The bits of a value that is there in all rows; None where they differ, or some are missing."""
+    """The bits of each value; None for types without a fixed width, and for columns with NULL."""
     kind = column.type
     plain = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_temporal(kind)
     return kind.bit_width if plain and not column.null_count and kind.bit_width in _WIDTHS else None
 
 
 def _put(column: pa.ChunkedArray, width: int, places: Numbers, total: int) -> pa.Array:
-    found = np.empty(total, _WIDTHS[width])
+    values = np.empty(total, _WIDTHS[width])
     start = 0
     for chunk in column.chunks:
-        values = np.frombuffer(chunk.buffers()[1], found.dtype)[chunk.offset : chunk.offset + len(chunk)]
-        kernels.put(values, places[start : start + len(chunk)], found)
+        own = np.frombuffer(chunk.buffers()[1], values.dtype)[chunk.offset : chunk.offset + len(chunk)]
+        kernels.put(own, places[start : start + len(chunk)], values)
         start += len(chunk)
-    return pa.Array.from_buffers(column.type, total, [None, pa.py_buffer(found)])
+    return pa.Array.from_buffers(column.type, total, [None, pa.py_buffer(values)])
 
 
 def _inverse(places: Numbers, total: int) -> pa.Array:
-    """Which row comes to each place."""
+    """The row that goes to each place."""
     order = np.empty(total, np.int64)
     kernels.put(np.arange(len(places)), places, order)
     return pa.array(order)

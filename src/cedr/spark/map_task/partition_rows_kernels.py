@@ -1,4 +1,4 @@
-"""Compiled loops that deal rows out by small numbers; one below 0 leaves its row out."""
+"""Compiled loops that partition rows by small numbers; a number below 0 leaves its row out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Places = npt.NDArray[np.int64]
 
 @kernel
 def places(numbers: Numbers, starts: Places, out: Places) -> None:
-    """Where each row goes: ``starts`` tells where its number begins, and moves on."""
+    """Compute the place of each row; ``starts`` has the next place of each number."""
     for row in range(len(numbers)):
         number = numbers[row]
         out[row] = -1
@@ -26,7 +26,7 @@ def places(numbers: Numbers, starts: Places, out: Places) -> None:
 
 @kernel
 def put(values: npt.NDArray[Any], places: Places, out: npt.NDArray[Any]) -> None:
-    """Each value to its place."""
+    """Write each value to its place."""
     for row in range(len(values)):
         if places[row] >= 0:
             out[places[row]] = values[row]

@@ -1,1 +1,1 @@
-"""What was said, as columns of the result; measures."""
+"""What leaves a bucket: rows of the result, rows for the next stage, measures, errors."""

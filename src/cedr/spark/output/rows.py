@@ -1,7 +1,7 @@
-"""What was said, as columns of the result.
+"""Changes as rows of the result.
 
-Readings: R8 (K), R10 (the latest belief), R36 (what is final), R40 (the order of Sync).  Times are timestamps where the
-input's are, and then "for ever" is NULL; otherwise they are whole numbers.
+Readings: R8 (K), R10 (the latest belief), R36 (what is final), R40 (the order of Sync).  Times are timestamps if those
+of the input are, with NULL for FOREVER; otherwise they are whole numbers.
 """
 
 from __future__ import annotations
@@ -19,47 +19,47 @@ from cedr.connect.outgoing import message_as_line
 from cedr.consistency.emission.columns import SAID, STREAM, TABLE, Contributors, keys_of, payload_column
 from cedr.model.time import FOREVER, Time
 from cedr.spark.layout.layout import Layout
-from cedr.spark.layout.read_faults import Letter, Misread
+from cedr.spark.layout.read_faults import Letter, ReadFault
 
 Rows = NDArray[np.int64]
 
 _CLOCKS: Final = ("Vs", "Ve", "Os", "Oe", "Cs", "Rt")
 _NAMES: Final = st.ArrayType(st.StringType(), containsNull=False)
 ON_DEMAND: Final = (st.StructField("contributor_types", _NAMES),)
-"""Columns that are there if they are asked for by name."""
+"""Columns that the result has only if ``columns=`` names them."""
 _ENDS: Final = ("Ve", "Oe")
-"""The clocks that may say "for ever"."""
+"""The clocks that may be FOREVER."""
 LETTER: Final = ("code", "reason", "message")
 _ROWS: Final = 65_536
-"""So many rows are handed to Spark at a time."""
+"""The most rows that Spark gets at a time."""
 DEAD_LETTER: Final = "dead-letter"
 
 
-class Said(Protocol):
-    """What one step said at one level."""
+class Emission(Protocol):
+    """What one level emitted at one step: ``Changes`` of a pipeline, or columns that a step before made of them."""
 
     @property
     def level_name(self) -> str:
-        """At which."""
+        """The name of the level."""
 
     @property
     def cedr_time(self) -> Time:
-        """When."""
+        """The CEDR time of the step."""
 
     @property
     def guarantee(self) -> Time | None:
-        """What left with it."""
+        """The guarantee that the level emitted, if any."""
 
     @property
     def standing(self) -> bool:
-        """Whether it is nothing but inserts of rows whose Oe is FOREVER."""
+        """Whether all changes are inserts of rows whose Oe is FOREVER."""
 
     def to_arrow(self, header: Container[str] | None = None) -> pa.RecordBatch:
-        """Inserts and retractions as columns; of the header only what is asked for."""
+        """Inserts and retractions as columns, with the given columns of the header."""
 
 
-class Told(NamedTuple):
-    """What was said, once it has become columns."""
+class EmittedColumns(NamedTuple):
+    """An emission as columns, which can leave the process that made it."""
 
     level_name: str
     cedr_time: Time
@@ -67,44 +67,49 @@ class Told(NamedTuple):
     rows: pa.RecordBatch
     standing: bool = False
 
-    def to_arrow(self, header: Container[str] | None = None) -> pa.RecordBatch:  # noqa: ARG002 - as it travelled
+    def to_arrow(self, header: Container[str] | None = None) -> pa.RecordBatch:  # noqa: ARG002 - the columns are made already
         """Inserts and retractions as columns."""
         return self.rows
 
 
-class Columns(NamedTuple):
-    """What one level said at a step, as it is held: text that follows from other columns is made by who unpacks it."""
+class LevelOutput(NamedTuple):
+    """The output of one level at one step of a stream, on its way to ``result_rows``, which makes the text columns."""
 
-    told: Told
+    columns: EmittedColumns
     guarantee: Time
-    """Up to when what was said is final."""
+    """The output is final up to this time."""
     number: int
-    """The bucket."""
+    """The number of the bucket."""
     letters: pa.RecordBatch | None
     """Dead letters, as rows of the result."""
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the columns."""
+        return int(self.columns.rows.nbytes)
 
 
 def header_fields(*, changes: bool, labelled: bool, letters: bool, instants: bool) -> tuple[list[Any], list[Any]]:
     """The columns before and after the payload.
 
-    Of a table without dead letters most of them cannot be NULL, which Spark is told: it is quicker then.
+    In a table without dead letters most of them cannot be NULL, which makes Spark faster.
     """
     clock = st.TimestampType() if instants else st.LongType()
     kinds = {name: clock for name in _CLOCKS} | {"contributors": _NAMES}
     names = [*(["level"] if labelled else []), *(STREAM if changes else TABLE)]
-    known = not changes and not letters
+    never_null = not changes and not letters
     before = [
-        st.StructField(name, kinds.get(name, st.StringType()), not known or (instants and name in _ENDS))
+        st.StructField(name, kinds.get(name, st.StringType()), not never_null or (instants and name in _ENDS))
         for name in names
     ]
     after = [st.StructField("final", st.BooleanType())] if changes else []
     return before, [*after, *([st.StructField(name, st.StringType()) for name in LETTER] if letters else [])]
 
 
-def said(
-    layout: Layout, changes: Said, guarantee: Time, bucket: str, own: tuple[Time, Time] | None = None
+def result_rows(
+    layout: Layout, changes: Emission, guarantee: Time, bucket: str, own: tuple[Time, Time] | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """What one step said at one level, a few rows at a time, and the guarantee that left; of a slice, its own rows."""
+    """The rows of one emission, some at a time, then its guarantee; ``own`` is the range of Vs of a slice."""
     rows = changes.to_arrow(header_read(layout, standing=changes.standing))
     for low in range(0, rows.num_rows, _ROWS):
         part = rows.slice(low, _ROWS)
@@ -118,7 +123,7 @@ def said(
 
 
 def header_read(layout: Layout, *, standing: bool = False) -> frozenset[str]:
-    """The columns of what a pipeline says that the result is made of, the payload aside."""
+    """The header columns of changes from which the columns of the result are made."""
     needed = {name for name in (*STREAM, *TABLE) if name in layout.schema.names}
     needed |= {part for name, parts in _MADE_OF.items() if name in layout.schema.names for part in parts}
     if not layout.changes:
@@ -128,7 +133,7 @@ def header_read(layout: Layout, *, standing: bool = False) -> frozenset[str]:
 
 
 _MADE: Final = ("K", "contributors")
-"""Columns that are not taken as they were said."""
+"""Columns of the result that are computed."""
 _MADE_OF: Final = {
     "K": ("id", "Os", "said"),
     "final": ("change", "Os", "Oe", "Ve"),
@@ -137,7 +142,7 @@ _MADE_OF: Final = {
 
 
 def _as_changes(layout: Layout, rows: pa.RecordBatch, level: str, guarantee: Time) -> pa.RecordBatch:
-    """The rows of the change stream."""
+    """Changes as rows of the change stream."""
     columns = _payload(layout, rows) | {name: rows.column(name) for name in STREAM if name not in _MADE}
     columns |= _contributors(layout, rows)
     if "K" in layout.schema.names:
@@ -148,7 +153,7 @@ def _as_changes(layout: Layout, rows: pa.RecordBatch, level: str, guarantee: Tim
 
 
 def _standing(rows: pa.RecordBatch, *, bitemporal: bool) -> pa.RecordBatch:
-    """The rows of the result: the latest belief, or all of them where the query asks for beliefs."""
+    """The rows of a table: the latest belief, or all beliefs if the query asks for them."""
     keep = _are_inserts(rows)
     if not bitemporal:
         keep &= rows.column("Oe").to_numpy() == FOREVER
@@ -156,32 +161,32 @@ def _standing(rows: pa.RecordBatch, *, bitemporal: bool) -> pa.RecordBatch:
 
 
 def _of_slice(rows: pa.RecordBatch, own: tuple[Time, Time]) -> pa.RecordBatch:
-    """The rows that a slice gives: those whose Vs is its own."""
+    """The rows that a slice gives: those whose Vs is in its range."""
     start = rows.column("Vs").to_numpy()
     return rows.filter(pa.array((start >= own[0]) & (start < own[1])))
 
 
 def _as_table(layout: Layout, rows: pa.RecordBatch, level: str) -> pa.RecordBatch:
-    """Rows of the result as columns."""
+    """Changes as rows of a table."""
     columns = {name: rows.column(name) for name in TABLE if name not in _MADE} | _payload(layout, rows)
     columns |= _contributors(layout, rows) | _level(layout, level, rows.num_rows)
     return _fitted(layout, columns, rows.num_rows)
 
 
 def _are_inserts(rows: pa.RecordBatch) -> NDArray[np.bool_]:
-    """By the numbers in the dictionary: there are few kinds and many rows."""
+    """Which changes are inserts, by the codes of the dictionary: there are few kinds and many rows."""
     kinds = rows.column("change")
-    found: NDArray[np.bool_] = kinds.indices.to_numpy() == kinds.dictionary.index(pa.scalar("insert")).as_py()
-    return found
+    inserts: NDArray[np.bool_] = kinds.indices.to_numpy() == kinds.dictionary.index(pa.scalar("insert")).as_py()
+    return inserts
 
 
 def _level(layout: Layout, name: str, count: int) -> dict[str, Any]:
-    """Who speaks, where several do."""
+    """The column ``level``, if the query has several."""
     return {"level": pa.repeat(pa.scalar(name, pa.string()), count)} if layout.labelled else {}
 
 
 def _payload(layout: Layout, rows: pa.RecordBatch) -> dict[str, Any]:
-    """The attributes by the names that they have in the result."""
+    """The attributes, by their names in the result."""
     names = rows.schema.names[_HEADER:]
     places = {name: _HEADER + number for number, name in enumerate(names)}
     pairs = zip(layout.names, layout.shown, strict=True)
@@ -193,19 +198,19 @@ _HEADER: Final = len(SAID)
 
 
 def _contributors(layout: Layout, rows: pa.RecordBatch) -> dict[str, Any]:
-    """IDs and types of the primitive events that rows are made of; an aggregate is made of none that it could name."""
+    """IDs and types of the primitive contributors of rows; an aggregate has none."""
     column = rows.column("contributors")
     if pa.types.is_null(column.type):
         return {}
     ends, types, ids = Contributors.of(column, layout.catalog.types)
-    found = {"contributors": pa.ListArray.from_arrays(ends, ids)}
+    columns = {"contributors": pa.ListArray.from_arrays(ends, ids)}
     if "contributor_types" in layout.schema.names:
-        found["contributor_types"] = pa.ListArray.from_arrays(ends, types.dictionary_decode())
-    return found
+        columns["contributor_types"] = pa.ListArray.from_arrays(ends, types.dictionary_decode())
+    return columns
 
 
 def _syncs(rows: pa.RecordBatch) -> Rows:
-    """Sync, or where a retraction does not tell which end it moves, an instant that is not before it.  Reading: R7."""
+    """Sync; of a retraction that may move either end, a time that is not before its Sync.  Reading: R7."""
     os, oe, ve = (rows.column(name).to_numpy() for name in ("Os", "Oe", "Ve"))
     inserts = _are_inserts(rows)
     ends = np.where(oe == FOREVER, np.maximum(os, ve), np.where(ve == FOREVER, oe, np.maximum(oe, ve)))
@@ -213,8 +218,8 @@ def _syncs(rows: pa.RecordBatch) -> Rows:
     return syncs
 
 
-def _guarantee(layout: Layout, changes: Said, bucket: str) -> pa.RecordBatch:
-    """A row that says up to when a bucket is final; its K names the bucket.  Reading: R36."""
+def _guarantee(layout: Layout, changes: Emission, bucket: str) -> pa.RecordBatch:
+    """The row of a guarantee: the bucket that K names is final up to Os.  Reading: R36."""
     columns: dict[str, Any] = {
         "change": ["guarantee"],
         "K": [bucket],
@@ -225,13 +230,13 @@ def _guarantee(layout: Layout, changes: Said, bucket: str) -> pa.RecordBatch:
     return _fitted(layout, columns | _level(layout, changes.level_name, 1), 1)
 
 
-def dead_letters(layout: Layout, letters: Sequence[Letter], time: Time) -> pa.RecordBatch:
-    """Rows that say what could not be used, and why.  Readings: R37, R39, R41."""
+def dead_letter_rows(layout: Layout, letters: Sequence[Letter], time: Time) -> pa.RecordBatch:
+    """Dead letters as rows of the result.  Readings: R37, R39, R41."""
     columns: dict[str, Any] = {
         "code": [letter.code for letter in letters],
         "reason": [letter.reason for letter in letters],
         "message": [
-            letter.message if isinstance(letter, Misread) else message_as_line(letter.message) for letter in letters
+            letter.message if isinstance(letter, ReadFault) else message_as_line(letter.message) for letter in letters
         ],
     }
     if layout.changes:
@@ -241,7 +246,7 @@ def dead_letters(layout: Layout, letters: Sequence[Letter], time: Time) -> pa.Re
 
 
 def _fitted(layout: Layout, columns: dict[str, Any], count: int) -> pa.RecordBatch:
-    """The columns in the form of the result; what is missing is NULL."""
+    """The columns in the order and types of the result; a missing column is NULL."""
     arrays = []
     for field in layout.schema:
         column = columns.get(field.name)
@@ -267,7 +272,7 @@ def _cast(layout: Layout, field: pa.Field, column: Any) -> Any:
 
 
 def _finite(times: pa.Int64Array) -> pa.Int64Array:
-    """With NULL for "for ever": often in all rows, or in none."""
+    """Times with NULL for FOREVER, which often is in all rows, or in none."""
     endless = times.to_numpy() == FOREVER
     if endless.all():
         return pa.nulls(len(times), pa.int64())

@@ -1,1 +1,1 @@
-"""From a query and events to a layout: keys, stages, slices, columns."""
+"""Makes the layout of a query on given events: key, stages, slices of time, columns."""

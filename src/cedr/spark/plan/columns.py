@@ -1,6 +1,6 @@
-"""Messages as the columns that travel: header, bucket and payload slots, all by Spark.
+"""Makes the columns of the layout with Spark: header, bucket, and payload slots of each message.
 
-Readings: R1 (times are microseconds), R2, R3.  A column that no source has is not there at all.
+Readings: R1 (times are microseconds), R2, R3.  A column that no source has is left out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cedr.model.schema import Catalog, DataType
 from cedr.plan.splitting import Split
 from cedr.spark.layout.layout import CONTROL, INSERT, KINDS, UNKNOWN, UNREAD, Slices, TypeLayout
 from cedr.spark.map_task.pack import bucket_column
-from cedr.spark.plan.pushing import pushed
+from cedr.spark.plan.pushdown import filter_for
 from cedr.spark.sources.clocks import is_bad, micros
 from cedr.spark.sources.datatypes import inside, ours, pruned
 from cedr.spark.sources.events import Column, DataFrame, Events, EventSource
@@ -37,28 +37,28 @@ _TEXTS = {"key": "key", "provider": "provider"}
 
 @dataclass(frozen=True)
 class Slots:
-    """Where the attributes of all event types lie: a slot for each name and Spark type."""
+    """The slots of the attributes of all event types: one for each name and Spark type."""
 
     types: Mapping[str, st.DataType]
     of: Mapping[tuple[str, str], str]
     """The slot of an attribute of an event type."""
     fields: Mapping[str, frozenset[Way]] = field(default_factory=dict)
-    """The attributes of which only some fields travel."""
+    """The attributes of which the query reads only some fields."""
 
     def type_of(self, name: str, way: Way) -> st.DataType | None:
-        """The type of an attribute of an event type, or of a field inside of one; None where it does not travel."""
+        """The type of an attribute of an event type, or of a field in it; None if it has no slot."""
         slot = self.of.get((name, way[0]))
         return None if slot is None else inside(self.types[slot], way[1:])
 
-    def travels(self, attribute: str, of: st.DataType) -> st.DataType:
-        """The type that an attribute has on its way."""
+    def pruned(self, attribute: str, of: st.DataType) -> st.DataType:
+        """The type of an attribute with only the fields that the query reads."""
         return pruned(of, self.fields[attribute]) if attribute in self.fields else of
 
 
 def slots_of(
     events: Events, read: Mapping[str, frozenset[str]], fields: Mapping[str, frozenset[Way]] | None = None
 ) -> Slots:
-    """Slots for the attributes that are read; of some only the ``fields`` that are asked for."""
+    """Slots for the attributes that the query reads; of some it reads only ``fields``."""
     empty = Slots({}, {}, fields or {})
     types: dict[str, st.DataType] = {}
     places: dict[tuple[str, str], str] = {}
@@ -68,7 +68,7 @@ def slots_of(
             if source.name not in (None, name):
                 continue
             for attribute in sorted(attributes & source.payload.keys()):
-                of = empty.travels(attribute, source.payload[attribute])
+                of = empty.pruned(attribute, source.payload[attribute])
                 slot = places.setdefault((attribute, of.json()), f"p{len(places)}")
                 types[slot] = of
                 if found.setdefault((name, attribute), slot) != slot:
@@ -79,8 +79,8 @@ def slots_of(
 
 
 @dataclass(frozen=True)
-class Travelling:
-    """Makes the DataFrame that is packed."""
+class InputColumns:
+    """Makes the DataFrame that map tasks pack."""
 
     events: Events
     types: Sequence[TypeLayout]
@@ -89,18 +89,18 @@ class Travelling:
     catalog: Catalog
     buckets: int
     closed: bool
-    """Whether a type that is not in the catalog is an error."""
+    """Whether a type that is not in the catalog makes a dead letter."""
     selected: Mapping[str, Sequence[Expression]]
-    """Predicates by which events may be left out; empty where h must hear of all events.  Reading: R33."""
+    """Predicates by which events may be left out; empty if all events must move h.  Reading: R33."""
     prunes: bool
     slices: Slices | None = None
     later: Sequence[Split] = ()
-    """How the stages after the first are split, into as many buckets."""
-    follows: bool = False
-    """Whether workers know the number of buckets, and Spark tells hashes alone."""
+    """The splits of the stages after the first, which have as many buckets."""
+    buckets_from_state: bool = False
+    """Whether only workers know the number of buckets: then the column ``bucket`` has hashes."""
 
     def frame(self, control: DataFrame | None = None) -> DataFrame:
-        """All sources, one below the other."""
+        """The rows of all sources."""
         frames = [self._of(number, source) for number, source in enumerate(self.events.sources)]
         if control is not None:
             frames.append(self._control(control))
@@ -108,14 +108,14 @@ class Travelling:
 
     @property
     def names(self) -> list[str]:
-        """The columns that travel, in order."""
+        """The names of the columns, in order."""
         sources = self.events.sources
         held = [name for name, part in (_CLOCKS | _TEXTS).items() if any(part in source.header for source in sources)]
         found = ["code", "id", *(["vs"] if "vs" not in held else []), *held]
         found += ["kind"] if self._kinds else []
         found += ["source"] if len(sources) > 1 else []
         found += ["name"] if any(source.name is None for source in sources) else []
-        found += ["bucket"] if self.buckets > 1 or self.follows else []
+        found += ["bucket"] if self.buckets > 1 or self.buckets_from_state else []
         found += [bucket_column(stage) for stage, _ in enumerate(self.later, 2)]
         found += ["cedr"] if self.events.streaming else []
         found += ["control"] if self.events.streaming else []
@@ -140,7 +140,7 @@ class Travelling:
         return frame.select(*(self._or_missing(columns, name).alias(name) for name in self.names))
 
     def _codes(self, source: EventSource) -> Column:
-        """The number of an event's type among those that are read."""
+        """The code of an event's type: its number among those that the query reads."""
         numbers = {layout.name: number for number, layout in enumerate(self.types)}
         if source.name is not None:
             return F.lit(numbers.get(source.name, UNREAD)).cast("byte")
@@ -161,7 +161,7 @@ class Travelling:
             for name, part in _CLOCKS.items()
             if name in columns and not source.words.plain(source.clocks[part])
         ]
-        if marked:  # where a clock is no time, the row is none
+        if marked:  # a row with a bad clock is marked by its Vs
             bad = F.coalesce(*(F.when(is_bad(each), each) for each in marked))
             columns |= {name: F.when(~is_bad(column), column) for name, column in columns.items()}
             columns["vs"] = F.coalesce(bad, columns["vs"])
@@ -185,12 +185,12 @@ class Travelling:
                 continue
             for attribute, slot in layout.slots.items():
                 of = source.payload.get(attribute)
-                if of is not None and self.slots.travels(attribute, of) == self.slots.types[slot]:
-                    found[slot] = _travelling(column_of((attribute,), of), of, self.slots.types[slot])
+                if of is not None and self.slots.pruned(attribute, of) == self.slots.types[slot]:
+                    found[slot] = _with_fields(column_of((attribute,), of), of, self.slots.types[slot])
         return found
 
     def _bucket(self, source: EventSource, codes: Column, split: Split) -> Column:
-        """Where an event goes; by one attribute of its type, or by its ID."""
+        """The bucket of an event, by one attribute of its type, or by its ID."""
         if not split.by:
             return self._place(source.header["id"].cast("string"))
         chosen: dict[Way, list[int]] = {}
@@ -208,7 +208,7 @@ class Travelling:
         return column.otherwise(F.lit(0))
 
     def _slices(self, time: Column) -> Column:
-        """All slices that have rows which depend on an event."""
+        """All slices with rows that may depend on an event."""
         slices = self.slices
         assert slices is not None
         ends = []
@@ -230,21 +230,19 @@ class Travelling:
         return self._place(_comparable(column_of(way, whole), of, known))
 
     def _place(self, column: Column) -> Column:
-        """The bucket of a value, or the hash that tells it."""
-        return F.hash(column) if self.follows else F.pmod(F.hash(column), F.lit(self.buckets))
+        """The bucket of a value, or its hash if only workers know the number of buckets."""
+        return F.hash(column) if self.buckets_from_state else F.pmod(F.hash(column), F.lit(self.buckets))
 
     def _pruned(self, source: EventSource, codes: Column) -> DataFrame:
-        """Without what the query does not read, where nothing else depends on it."""
+        """The rows without those that the query does not read, if nothing else depends on them."""
         frame = source.frame
         if not self.prunes:
             return frame
         kept = codes != UNREAD
         judged = "guarantee" in source.header or source.disorder is not None
-        if "arrival" in source.header and judged:  # every row may promise something of those that arrive after it
+        if "arrival" in source.header and judged:  # every row may imply a guarantee about those that arrive after it
             return frame
-        if (
-            "change" in source.header
-        ):  # a guarantee speaks for all types, and an event that is left out may be retracted
+        if "change" in source.header:  # a guarantee is about all types, and an event that is left out may be retracted
             return frame.where(kept | (F.lower(source.header["change"].cast("string")) == "guarantee"))
         if source.name is None:
             frame = frame.where(kept)
@@ -253,7 +251,7 @@ class Travelling:
             predicates = self.selected.get(layout.name, ())
             if not predicates or source.name not in (None, layout.name):
                 continue
-            condition = pushed(predicates, columns)
+            condition = filter_for(predicates, columns)
             if condition is not None:
                 frame = frame.where((codes != number) | condition) if source.name is None else frame.where(condition)
         return frame
@@ -272,7 +270,7 @@ class Travelling:
 
 
 def column_of(way: Way, of: st.DataType) -> Column:
-    """The column of an attribute, or of a field inside of one."""
+    """The column of an attribute, or of a field in it."""
     found: Column = F.col(f"`{way[0].replace('`', '``')}`")
     for name in way[1:]:
         found = F.try_element_at(found, F.lit(name)) if isinstance(of, st.MapType) else found.getField(name)
@@ -280,23 +278,23 @@ def column_of(way: Way, of: st.DataType) -> Column:
     return found
 
 
-def _travelling(column: Column, of: st.DataType, to: st.DataType) -> Column:
-    """A struct with the fields that travel; where it is NULL all of them are, and nobody asks for the whole."""
+def _with_fields(column: Column, of: st.DataType, to: st.DataType) -> Column:
+    """A struct with only some fields; a NULL struct becomes one of NULL fields, since nobody reads the whole."""
     if of == to or not isinstance(of, st.StructType) or not isinstance(to, st.StructType):
         return column
     types = {each.name: each.dataType for each in of.fields}
-    parts = [_travelling(column.getField(each.name), types[each.name], each.dataType) for each in to.fields]
+    parts = [_with_fields(column.getField(each.name), types[each.name], each.dataType) for each in to.fields]
     return F.struct(*(part.alias(each.name) for part, each in zip(parts, to.fields, strict=True)))
 
 
 class _Columns:
-    """The columns of a source, and what is inside of them, with our types."""
+    """The columns of a source and the fields in them, with our types."""
 
     def __init__(self, payload: Mapping[str, st.DataType]) -> None:
         self._payload = payload
 
     def __call__(self, way: Way) -> tuple[Column, DataType] | None:
-        """A column, or a field of one; None where there is none."""
+        """A column, or a field in one; None if there is none."""
         whole = self._payload.get(way[0])
         of = inside(whole, way[1:])
         kind = None if of is None else ours(of)
@@ -304,7 +302,7 @@ class _Columns:
 
 
 def _missing(name: str, slots: Slots) -> Column:
-    """What a source does not have."""
+    """A column that a source does not have."""
     if name in slots.types:
         return F.lit(None).cast(slots.types[name])
     if name in ("code", "source", "kind"):

@@ -1,6 +1,6 @@
-"""From a query and events to a layout: types checked, keys chosen, columns of the result named.
+"""Plans a query on given events: checks types, chooses the key, names the columns of the result.
 
-Readings: R20 (types), R23 (outputs), R37 (revisable types).  All that can be wrong before the start is said here.
+Readings: R20 (types), R23 (outputs), R37 (revisable types).  It finds all errors that can be found before the start.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from cedr.spark.layout.layout import BUCKETS, Layout, SourceLayout, TypeLayout
 from cedr.spark.layout.tokens import tokens
 from cedr.spark.output.rows import LETTER, ON_DEMAND, header_fields
 from cedr.spark.plan.columns import Slots, slots_of
-from cedr.spark.plan.durations import check_units
-from cedr.spark.plan.reading import attributes_read, fields_read
+from cedr.spark.plan.reads import attributes_read, fields_read
+from cedr.spark.plan.time_units import check_units
 from cedr.spark.sources.datatypes import fits, ours, shape_of, sparks
 from cedr.spark.sources.events import Events, EventSource
 
@@ -43,7 +43,7 @@ Level = ConsistencyLevel | str
 
 @dataclass(frozen=True)
 class Planned:
-    """A layout, and what the driver needs beside it."""
+    """A layout, and what else the driver needs."""
 
     layout: Layout
     slots: Slots
@@ -51,14 +51,14 @@ class Planned:
     closed: bool
     schema: st.StructType
     stages: tuple[Layout, ...] = ()
-    """Where the query is run in stages: what the workers of each know."""
+    """The layout of each stage, if the query runs in stages."""
     later: tuple[Split, ...] = ()
-    """How the stages after the first are split."""
+    """The splits of the stages after the first."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What may be asked of a query."""
+    """The options of ``cedr.query``."""
 
     consistency: Level | Sequence[Level] | None
     event: str | None
@@ -68,8 +68,8 @@ class Options:
     changes: bool
     letters: bool
     columns: tuple[str, ...] | None = None
-    follows: bool = False
-    """Whether nobody has said how many buckets there are, and a stream takes them from its checkpoint."""
+    buckets_from_state: bool = False
+    """Whether a stream takes the number of buckets from its checkpoint, because the user gave none."""
 
 
 def plan(query: AnyQuery, events: Events, options: Options) -> Planned:
@@ -77,8 +77,10 @@ def plan(query: AnyQuery, events: Events, options: Options) -> Planned:
     chosen, types, closed = compiled(query, events, options)
     levels, labelled = _levels(options.consistency, chosen)
     if not options.changes and not labelled and chosen.as_of is None:
-        levels = [STRONG]  # the result is the same at all levels, and at this one nothing is said to be taken back
-    Pipeline(chosen.plan, levels, types, options.providers)  # what cannot run is refused here, not in a worker
+        levels = [STRONG]  # the result is the same at all levels, and this one retracts nothing
+    Pipeline(
+        chosen.plan, levels, types, options.providers
+    )  # so that a plan that cannot run fails here, not in a worker
     read = attributes_read(chosen.plan)
     slots = slots_of(events, read, fields_read(chosen.plan))
     split = split_of(chosen.plan, stable_key=all(source.stable_key for source in events.sources))
@@ -101,28 +103,28 @@ def plan(query: AnyQuery, events: Events, options: Options) -> Planned:
         recorded=any("arrival" in source.header for source in events.sources),
         key=str(split),
         fingerprint=_fingerprint(chosen, types, split, buckets),
-        follows=options.follows and not split.whole,
+        buckets_from_state=options.buckets_from_state and not split.whole,
         **form,
     )
     return Planned(layout, slots, split, closed, schema)
 
 
 def compiled(query: AnyQuery, events: Events, options: Options) -> tuple[CompiledQuery, Catalog, bool]:
-    """The query, the types of its events, and whether these are all the types there are."""
+    """The compiled query, the types of its events, and whether no other types exist."""
     asked = parsed(query)
     if isinstance(asked, Program):
         chosen = choose(asked, options.event)
-        known = {t.name: t for t in asked.types if not t.open}
+        declared_in_program = {t.name: t for t in asked.types if not t.open}
         for event_type in types_read(chosen.plan).values():
-            known.setdefault(event_type.name, event_type)
-        types = merged(catalog_of(options.catalog), Catalog(known))
+            declared_in_program.setdefault(event_type.name, event_type)
+        types = merged(catalog_of(options.catalog), Catalog(declared_in_program))
         _check(chosen, events)
         return chosen, types, False
     declared = merged(catalog_of(options.catalog), declared_types(asked))
     own = {source.name for source in events.sources if source.name is not None}
     closed = bool(declared.types) or None not in {source.name for source in events.sources}
     named = set(own)
-    if not declared.types:  # which values of the type column the query means is told by the query alone
+    if not declared.types:  # only the query tells which values of the type column it means
         queries = {each.name: each for each in asked.statements if isinstance(each, Query)}
         meant = {name for each in queries.values() for name in uses_of(each)} - queries.keys()
         for name in sorted(meant - own) if closed else ():
@@ -137,7 +139,7 @@ def compiled(query: AnyQuery, events: Events, options: Options) -> tuple[Compile
 
 
 def _inferred(name: str, events: Events) -> EventType:
-    """A type as its columns tell it."""
+    """An event type, inferred from its columns."""
     attributes: dict[str, DataType] = {}
     shapes: dict[str, Shape] = {}
     for source in events.sources:
@@ -148,7 +150,7 @@ def _inferred(name: str, events: Events) -> EventType:
 
 
 def _check(chosen: CompiledQuery, events: Events) -> None:
-    """Every attribute of a type that is read has a column that fits."""
+    """Raises ``StreamError`` unless every attribute of each type that the query reads has a column that fits."""
     for event_type in types_read(chosen.plan).values():
         own = [source for source in events.sources if source.name in (None, event_type.name)]
         if not own:
@@ -166,14 +168,14 @@ def _no_frame(name: str, events: Events) -> StreamError:
 
 def _check_source(event_type: EventType, source: EventSource) -> None:
     for attribute in event_type.attributes:
-        found = source.payload.get(attribute)
-        if found is None:
+        column = source.payload.get(attribute)
+        if column is None:
             detail = f"the columns are: {', '.join(source.payload) or 'none'}"
             primary = f'there is no column for the attribute "{attribute}" of {event_type.name}'
             raise StreamError(Diagnostic("unknown-column", primary, detail=detail))
         shape = event_type.shape(attribute)
-        if not fits(found, shape):
-            primary = f'column "{attribute}" is {found.simpleString()}, {event_type.name} declares it as {shape}'
+        if not fits(column, shape):
+            primary = f'column "{attribute}" is {column.simpleString()}, {event_type.name} declares it as {shape}'
             raise StreamError(Diagnostic("wrong-column-type", primary, hint="cast the column, or change the type"))
 
 
@@ -198,23 +200,23 @@ def _type_layout(name: str, attributes: frozenset[str], slots: Slots, types: Cat
 
 
 def _chosen(schema: st.StructType, options: Options) -> st.StructType:
-    """The columns that were asked for, in that order, ``*`` for all; those of dead letters stay."""
+    """The columns that ``columns=`` names, in that order, ``*`` for all; those of dead letters stay."""
     if options.columns is None:
         return schema
-    known = {field.name: field for field in (*schema, *ON_DEMAND)}
+    available = {field.name: field for field in (*schema, *ON_DEMAND)}
     asked = [name for each in options.columns for name in (schema.names if each == "*" else [each])]
-    unknown = [name for name in asked if name not in known]
+    unknown = [name for name in asked if name not in available]
     if unknown:
         primary = f'the result has no column "{unknown[0]}", asked for by columns='
-        raise HostError(Diagnostic("unknown-column", primary, detail=f"it has: {', '.join(known)}"))
+        raise HostError(Diagnostic("unknown-column", primary, detail=f"it has: {', '.join(available)}"))
     letters = LETTER if options.letters else ()
-    return st.StructType([known[name] for name in dict.fromkeys((*asked, *letters))])
+    return st.StructType([available[name] for name in dict.fromkeys((*asked, *letters))])
 
 
 def output_schema(
     query: CompiledQuery, events: Events, slots: Slots, form: Mapping[str, bool]
 ) -> tuple[st.StructType, tuple[str, ...]]:
-    """The columns of the result: header, payload with its own types, what is final; and the names of the payload."""
+    """The columns of the result, and the names of the payload in it."""
     before, after = header_fields(instants=events.instants, **form)
     taken = {field.name.lower() for field in (*before, *after, *ON_DEMAND)}
     top = Part.of(query.plan)
@@ -230,17 +232,17 @@ def output_schema(
 
 
 def _column_type(top: Part, name: str, slots: Slots) -> st.DataType | None:
-    """The Spark type of the column that an output is taken from; None where it is computed."""
+    """The Spark type of the column from which an output comes; None if it is computed."""
     leaves = {leaf.path: leaf.type.name for leaf in top.leaves()}
     types = [slots.type_of(leaves[path], way) for path, way in top.resolve(ROW, (name,))]
-    found = {of.json(): of for of in types if of is not None}
-    return next(iter(found.values())) if len(found) == 1 and None not in types else None
+    different = {each.json(): each for each in types if each is not None}
+    return next(iter(different.values())) if len(different) == 1 and None not in types else None
 
 
 def _fingerprint(query: CompiledQuery, types: Catalog, split: Split, buckets: int) -> dict[str, str]:
-    """What must stay as it is for a checkpoint to be gone on with, each under the name that a refusal says.
+    """What must be the same for a checkpoint to be used, each part under the name that an error gives it.
 
-    Strict order counts as not said: queries are known again from before there was WITH TIES.
+    Strict order counts as not stated: queries are known again from before there was WITH TIES.
     """
     read = {name: types.types[name] for name in types_read(query.plan)}
     described = {

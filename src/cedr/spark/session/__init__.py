@@ -1,1 +1,1 @@
-"""A Spark that has all that a query needs: Java, packages, sessions."""
+"""Starts and checks Spark: Java, packages, sessions."""

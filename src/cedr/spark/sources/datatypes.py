@@ -45,23 +45,23 @@ _SPARKS: Final[dict[DataType, st.DataType]] = {
 }
 
 TIMES: Final = (st.TimestampType, st.TimestampNTZType, st.DateType)
-"""Instants, which count in microseconds; whole numbers are ticks."""
+"""Types of points in time, which become microseconds; whole numbers are ticks."""
 
 WHOLE: Final = (st.ByteType, st.ShortType, st.IntegerType, st.LongType)
 
 
 def ours(of: st.DataType) -> DataType | None:
-    """Our type for the values of a Spark column; None where we have none."""
+    """Our type for the values of a Spark column; None if we have none."""
     return _OURS.get(type(of))
 
 
 def sparks(of: DataType) -> st.DataType | None:
-    """The Spark type of a computed output; None where values are of no single type."""
+    """The Spark type of a computed output; None if no single type fits."""
     return _SPARKS.get(of)
 
 
 def shape_of(of: st.DataType) -> Shape:
-    """Our type for the values of a Spark column, with what is inside of it."""
+    """Our type for the values of a Spark column, with the types of its fields and elements."""
     kind = ours(of) or DataType.ANY
     if isinstance(of, st.StructType):
         return Shape(kind, {field.name: shape_of(field.dataType) for field in of.fields})
@@ -71,7 +71,7 @@ def shape_of(of: st.DataType) -> Shape:
 
 
 def inside(of: st.DataType | None, names: Sequence[str]) -> st.DataType | None:
-    """The type of a field of a field …; None where there is none."""
+    """The type of a nested field, given by the names on its path; None if there is none."""
     for name in names:
         if isinstance(of, st.StructType):
             of = next((field.dataType for field in of.fields if field.name == name), None)
@@ -81,7 +81,7 @@ def inside(of: st.DataType | None, names: Sequence[str]) -> st.DataType | None:
 
 
 def pruned(of: st.DataType, ways: Collection[Sequence[str]]) -> st.DataType:
-    """A struct with only the fields that are read; an empty way reads all of it."""
+    """A struct type with only the fields on the given paths; an empty path keeps all of it."""
     if not isinstance(of, st.StructType) or not all(ways):
         return of
     kept = {
@@ -89,7 +89,7 @@ def pruned(of: st.DataType, ways: Collection[Sequence[str]]) -> st.DataType:
         for field in of.fields
         if any(way[0] == field.name for way in ways)
     }
-    if not kept:  # no such field anywhere: NULL is all there is to know
+    if not kept:  # there is no such field: its value is NULL
         return of
     fields = [
         st.StructField(field.name, pruned(field.dataType, kept[field.name]))
@@ -100,7 +100,7 @@ def pruned(of: st.DataType, ways: Collection[Sequence[str]]) -> st.DataType:
 
 
 def fits(column: st.DataType, declared: Shape) -> bool:
-    """Whether a column is of a declared type, inside too; a struct may have more fields than are declared."""
+    """Whether a column fits a declared type, with its fields; a struct may have more fields than are declared."""
     if not _fits(column, declared.type):
         return False
     if isinstance(column, st.StructType) and declared.fields is not None:
@@ -113,7 +113,7 @@ def fits(column: st.DataType, declared: Shape) -> bool:
 
 
 def _fits(column: st.DataType, declared: DataType) -> bool:
-    """Whether the values of a column are of a declared type; whole numbers are also decimals, floats and times."""
+    """Whether the values of a column fit a declared type; whole numbers also fit decimals, floats and times."""
     found = ours(column)
     if declared is DataType.ANY or found is declared:
         return found is not None

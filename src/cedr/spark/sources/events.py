@@ -1,4 +1,4 @@
-"""``cedr.events``: which columns of a DataFrame are the header of an event.
+"""``cedr.events``: describes which columns of a DataFrame are the header of an event.
 
 Paper: Section 3.3.1 (the header).  Readings: R2 (what may be left out), R3 (messages), R33 (guarantees and providers).
 """
@@ -20,7 +20,7 @@ from cedr.spark.sources.clocks import FRACTIONS, TimeWords, micros
 from cedr.spark.sources.datatypes import WHOLE, ours
 
 DataFrame = Any
-"""Of classic PySpark or of Spark Connect."""
+"""A DataFrame of classic PySpark or of Spark Connect."""
 Column = Any
 Given = Any
 """A column by its name, or an expression."""
@@ -35,7 +35,7 @@ class EventSource:
 
     frame: DataFrame
     name: str | None
-    """The event type of all rows; None where a column tells it."""
+    """The event type of all rows; None if a column has it."""
     header: Mapping[str, Column]
     clocks: Mapping[str, st.DataType]
     payload: Mapping[str, st.DataType]
@@ -45,14 +45,14 @@ class EventSource:
     stable_key: bool = False
     identity: st.DataType = field(default_factory=st.StringType)
     files: Any = None
-    """The files that the rows are in, where workers can read them."""
+    """The files with the rows, if workers can read them."""
     words: TimeWords = field(default_factory=TimeWords)
-    """What was said of the times."""
+    """The options that describe the times."""
     disorder_has_unit: bool = False
 
     @property
     def streaming(self) -> bool:
-        """Whether more may come."""
+        """Whether the DataFrame is a stream."""
         return bool(self.frame.isStreaming)
 
     @property
@@ -61,13 +61,13 @@ class EventSource:
         return self.words.instants(self.clocks["time"])
 
     def micros(self, part: str) -> Column:
-        """A clock as an integer."""
+        """A clock in microseconds or ticks."""
         return micros(self.header[part], self.clocks[part], self.words)
 
 
 @dataclass(frozen=True, eq=False)
 class Events:
-    """What a query is asked on: one or several DataFrames, read as messages.  Join two with ``|``."""
+    """The input of a query: one or several DataFrames, read as messages.  Join two with ``|``."""
 
     sources: tuple[EventSource, ...]
 
@@ -81,7 +81,7 @@ class Events:
 
     @property
     def instants(self) -> bool:
-        """Whether times are timestamps; all sources agree."""
+        """Whether times are timestamps.  Raises ``StreamError`` if sources differ in this."""
         kinds = {source.instants for source in self.sources}
         if len(kinds) > 1:
             primary = "some sources have timestamps and others whole numbers without a unit as their times"
@@ -115,25 +115,25 @@ def events(  # noqa: PLR0913 - the header has as many parts
 ) -> Events:
     """Rows of a DataFrame, or of one DataFrame for each event type, as messages.
 
-    A column is given by name or as an expression.  ``type`` may be left out where each type has its own DataFrame.
-    Where no column has that name, or with quotes around it (``"'TX'"``), it is the event type of all rows.  Without
-    ``id`` an event is known by the content of its row.  What else is left out, or NULL, has its default (R2).
+    A column is given by name or as an expression.  Leave out ``type`` if each type has its own DataFrame.  If no column
+    has that name, or with quotes around it (``"'TX'"``), it is the event type of all rows.  Without ``id`` the content
+    of its row identifies an event.  Other parts that are left out, or NULL, have their defaults (R2).
 
     Times are timestamps, dates, whole numbers or texts.  Whole numbers have the ``time_unit`` s, ms, us, ns or ticks;
-    without one they are ticks (R50).  Texts are written in ISO 8601, or as ``time_format`` says in the way of strptime.
-    Those that have no zone are in ``zone``, by default UTC.  A time between two microseconds is a dead letter, unless
-    ``truncate`` says to cut it.
+    without one they are ticks (R50).  Texts are in ISO 8601, or in ``time_format``, which is written as for strptime.
+    Times without a zone are in ``zone``, by default UTC.  A time between two microseconds makes a dead letter; with
+    ``truncate`` it is truncated.
 
-    ``change`` tells "insert" (or NULL), "retract" and "guarantee" apart (R3).  A retraction names its row by ``key`` or
+    ``change`` is "insert" (or NULL), "retract" or "guarantee" (R3).  A retraction names its row by ``key`` or
     by type, ID and Os, has the new end in ``occurrence_end`` or ``valid_end``, and carries the attributes by which the
     query is split.  A guarantee has its time in ``time``.  ``guarantee`` is a column in which every row carries one.
 
     ``disorder``: no event is later than this behind the newest one of its source; ``idle``: a source that is silent for
-    so long, by Spark's clock, has sent all up to its newest event.  ``provider`` is a column, or with quotes around it
-    (``"'plant 1'"``) the name of one.  ``arrival`` is the CEDR time of a recorded history.  ``stable_key``: versions of
-    an event keep the attribute by which a query is split, so that revisable events can be split too.
+    this long, by Spark's clock, has sent all events up to its newest one.  ``provider`` is a column, or with quotes
+    around it (``"'plant 1'"``) the name of one.  ``arrival`` is the CEDR time of a recorded history.  ``stable_key``:
+    versions of an event keep the attribute by which a query is split, so that revisable events can be split too.
 
-    Raises ``StreamError`` for columns that are not there, or of a type that cannot be what they are given for.
+    Raises ``StreamError`` for a column that does not exist, or whose type does not fit its part.
     """
     given = {
         "type": type,
@@ -197,7 +197,7 @@ def _source(
 
 
 def _check_frame(frame: Any) -> None:
-    """Raises ``StreamError`` for what is no DataFrame of Spark."""
+    """Raises ``StreamError`` for a value that is no DataFrame of Spark."""
     kind = type(frame)
     if hasattr(frame, "isStreaming") and hasattr(frame, "sparkSession"):
         return
@@ -210,7 +210,7 @@ def _check_frame(frame: Any) -> None:
 
 
 def _not_there(frame: DataFrame, name: str) -> str | None:
-    """A name that no column has."""
+    """The name, if no column has it; otherwise None."""
     return name if name and _actual(frame, name) is None else None
 
 
@@ -243,7 +243,7 @@ def _column(frame: DataFrame, given: Given, part: str) -> Column:
 
 
 def _actual(frame: DataFrame, name: str) -> str | None:
-    """The column of a name; where none is spelt so, the only one that differs in case."""
+    """The column of a name; if none has exactly this name, the only one that differs in case."""
     if name in frame.columns:
         return name
     similar = [each for each in frame.columns if each.lower() == name.lower()]
@@ -261,7 +261,7 @@ def _constant(provider: Given) -> str | None:
 
 
 def _ticks(given: str | int | timedelta | None) -> int | None:
-    """A duration in ticks: microseconds where it has a unit."""
+    """A duration in ticks; with a unit, in microseconds."""
     if given is None or isinstance(given, int):
         return given
     if isinstance(given, timedelta):

@@ -1,7 +1,7 @@
-"""Lines of CSV, as Spark reads them; what Spark would take for NULL without a word is refused.
+"""Reads lines of CSV as Spark does; but a value that Spark would silently read as NULL is a fault.
 
-Reading: R2.  A record ends where its line does, also within quotes: Spark's multiLine=false.  A quote within a value in
-quotes is written twice (RFC 4180): Spark's escape='"'.
+Reading: R2.  A record ends with its line, also within quotes: Spark's multiLine=false.  A quote within a quoted value
+is written twice (RFC 4180): Spark's escape='"'.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from cedr.spark.map_task.formats.plain_csv import PlainCsv
 
 _LINE_END, _RETURN, _QUOTE = b'\n\r"'
 _HEAD: Final = 1 << 16
-"""So many bytes are looked at for a line of names."""
+"""The bytes that are examined for a line of names."""
 _BOOLEANS: Final = {"true": True, "false": False}
 _QUOTED: Final = '"(?:[^"]|"")*"'
 _TIMES: Final = ("timestamp", "timestamp_ntz", "date")
 
 
 class CsvLines(Typed):
-    """Reads some columns; ``names`` are those of the file, in order; ``coded`` may be given as a dictionary."""
+    """Reads some columns; ``names`` are those of the file, in order; the column ``coded`` may become a dictionary."""
 
     place = "column"
 
@@ -52,9 +52,9 @@ class CsvLines(Typed):
         self._texts = self._converted({name: pa.string() for name in types})
         self._plain = self._converted(written | {name: pa.string() for name, of in types.items() if of in _TIMES})
         self._iso = True
-        """Whether times have been as Arrow reads them so far."""
+        """Whether Arrow could read all times so far."""
         self._plain_lines = PlainCsv.fitting(types, written, names, separator, coded)
-        """None where lines are not plain."""
+        """The faster reader; None if the lines are not plain."""
 
     def _converted(self, types: Mapping[str, pa.DataType]) -> pa_csv.ConvertOptions:
         return pa_csv.ConvertOptions(
@@ -69,7 +69,7 @@ class CsvLines(Typed):
         )
 
     def together(self, lines: bytes) -> Columns:
-        """Many lines.  Raises ``ValueError`` if one is not what it should be, or could be read otherwise than alone."""
+        """Read many lines.  Raises ``ValueError`` if one cannot be read, or might be read differently alone."""
         plain = None if self._plain_lines is None else self._plain_lines.read(lines)
         if plain is None:
             plain = self._by_arrow(lines)
@@ -80,7 +80,9 @@ class CsvLines(Typed):
         quoted = b'"' in lines
         if quoted and not _closed(lines, self._separator):
             raise ValueError
-        count = _records(lines) if quoted or b"\r" in lines else None  # otherwise a line is a record, whoever reads
+        count = (
+            _records(lines) if quoted or b"\r" in lines else None
+        )  # otherwise each line is a record for every reader
         if self._iso:
             try:
                 found = self._read(lines, self._typed)
@@ -111,7 +113,7 @@ class CsvLines(Typed):
                 return column
 
     def alone(self, line: bytes) -> list[Mapping[str, Any]]:
-        """The row of one line.  Raises ``ValueError`` with what is wrong."""
+        """Read one line.  Raises ``ValueError`` with the cause."""
         try:
             text = line.decode("utf-8")
             (row,) = self._read(line, self._texts).to_pylist()
@@ -147,7 +149,7 @@ class CsvLines(Typed):
 
 
 def head_of(path: str, separator: str) -> tuple[list[str], int]:
-    """The names in the first line that is not empty, and where the next line begins."""
+    """The names in the first line that is not empty, and the offset of the next line."""
     for block in blocks(Part(path)):
         place = 0
         while place < len(block.data):
@@ -161,7 +163,7 @@ def head_of(path: str, separator: str) -> tuple[list[str], int]:
 
 
 def named_first(path: str, separator: str, names: Sequence[str]) -> bool:
-    """Whether the first line that is not empty has all of these names among its values."""
+    """Whether the first line that is not empty has all these names among its values."""
     with pa.input_stream(path, compression="detect" if packed(path) else None) as file:
         text = file.read(_HEAD).decode("utf-8-sig", "replace")
     line = next((line for line in text.splitlines() if line.strip()), "")
@@ -169,10 +171,10 @@ def named_first(path: str, separator: str, names: Sequence[str]) -> bool:
 
 
 def _records(lines: bytes) -> int:
-    """How many lines have something on them; raises ``ValueError`` where lines end in more than one way."""
+    """The number of lines that are not empty; raises ``ValueError`` if lines end in different ways."""
     letters = np.frombuffer(lines, np.uint8)
     ends = letters == _LINE_END
-    begin = np.empty_like(ends)  # where a line begins
+    begin = np.empty_like(ends)  # whether a line begins here
     begin[:1], begin[1:] = True, ends[:-1]
     if b"\r" in lines:
         returns = letters == _RETURN
@@ -184,7 +186,7 @@ def _records(lines: bytes) -> int:
 
 
 def _closed(lines: bytes, separator: bytes) -> bool:
-    """Whether quotes begin and end a value in turn, but for those of which two stand for one."""
+    """Whether quotes begin and end values in turn, apart from doubled quotes."""
     letters = np.frombuffer(lines, np.uint8)
     quotes = np.flatnonzero(letters == _QUOTE)
     if (np.diff(quotes) == 1).any():

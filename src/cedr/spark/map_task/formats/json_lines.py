@@ -1,7 +1,7 @@
-"""Lines of JSON, each an object, as Spark reads them; what Spark would take for NULL without a word is refused.
+"""Reads lines of JSON, each an object, as Spark does; but a value that Spark would silently read as NULL is a fault.
 
-Reading: R2.  Fields that are missing are NULL, fields that nobody asked for are passed by.  Arrow reads many lines at
-once and does not ask where lines end: what it gives is used only where each line certainly holds one object.
+Reading: R2.  Missing fields are NULL, fields that the query does not read are skipped.  Arrow reads many lines at once
+and ignores where lines end; so its result is used only if each line certainly has one object.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from cedr.spark.map_task.formats.lines import Columns, Typed
 
 _LINE_END, _RETURN, _OPEN, _CLOSE = b"\n\r{}"
 _TEXTS: Final = ("string", "timestamp", "timestamp_ntz", "date")
-"""Types whose values are texts in JSON."""
+"""Types whose values are strings in JSON."""
 _FINITE_NOT: Final = frozenset({"NaN", "Infinity", "+Infinity", "-Infinity", "INF", "+INF", "-INF"})
 
 
 class _Number(str):
-    """A number as it is written."""
+    """A number as it is written in the file."""
 
     __slots__ = ()
 
@@ -40,7 +40,7 @@ class JsonLines(Typed):
         self._parse = pa_json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="ignore")
 
     def together(self, lines: bytes) -> Columns:
-        """Many lines.  Raises ``ValueError`` if one is not what it should be, or could be read otherwise than alone."""
+        """Read many lines.  Raises ``ValueError`` if one cannot be read, or might be read differently alone."""
         lines.decode("utf-8")
         count = _objects(lines)
         options = pa_json.ReadOptions(use_threads=False, block_size=len(lines))
@@ -62,7 +62,7 @@ class JsonLines(Typed):
                 return column
 
     def alone(self, line: bytes) -> list[Mapping[str, Any]]:
-        """The rows of one line: one, or those of an array.  Raises ``ValueError`` with what is wrong."""
+        """Read one line: one row, or those of an array.  Raises ``ValueError`` with the cause."""
         try:
             found = json.loads(line.decode("utf-8"), parse_int=_Number, parse_float=_Number, parse_constant=_Number)
         except UnicodeDecodeError:
@@ -81,11 +81,11 @@ class JsonLines(Typed):
         return [self._row(row) for row in rows]
 
     def _of(self, value: Any, of: str, arrow: pa.DataType) -> Any:
-        """A value in the type of its column."""
+        """Convert a value to the type of its column."""
         plain = isinstance(value, str) and not isinstance(value, _Number)
         match of:
             case "string" if isinstance(value, str):
-                value.encode("utf-8")  # half of a pair that stands for one letter is none
+                value.encode("utf-8")  # half of a surrogate pair is no character
                 return str(value)
             case "string" | "boolean" if isinstance(value, bool):
                 return value if of == "boolean" else str(value).lower()
@@ -108,9 +108,9 @@ class JsonLines(Typed):
 
 
 def _objects(lines: bytes) -> int:
-    """How many lines there are; raises ``ValueError`` unless each begins as an object does, and ends as one does.
+    """The number of lines; raises ``ValueError`` unless each begins and ends like an object.
 
-    Between ``}`` and ``{`` stands a comma in any object or list; so no object goes on over the end of such a line.
+    In any object or list a comma separates ``}`` and ``{``; so no object continues on the next such line.
     """
     letters = np.frombuffer(lines, np.uint8)
     ends = np.flatnonzero(letters == _LINE_END)

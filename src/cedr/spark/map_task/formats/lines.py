@@ -1,8 +1,7 @@
-"""Parts of files of lines: a part has the lines that begin in its range of bytes, whatever their length.
+"""Reads parts of files of lines: a part has the lines that begin in its range of bytes, whatever their length.
 
-Readings: R39, R41.  As with Spark a record ends where its line does.  Lines are read many at a time; where that fails
-they are halved until few are left, and these are read one by one: so a line that is not what it should be is found, and
-the others are used.
+Readings: R39, R41.  As in Spark a record ends with its line.  Many lines are read together.  If that fails they are
+halved until few are left, which are read one by one: this finds the lines that cannot be read, and uses the others.
 """
 
 from __future__ import annotations
@@ -14,58 +13,58 @@ from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 import pyarrow as pa
 
-from cedr.spark.layout.read_faults import Misread
+from cedr.spark.layout.read_faults import ReadFault
 
 Columns = Mapping[str, Any]
 """Columns of equal length by name."""
 
 _BLOCK: Final = 4 << 20
-"""So many bytes are read at a time."""
+"""The bytes that are read at a time."""
 _LONGEST: Final = 1 << 28
-"""So many bytes a line may have."""
+"""The most bytes of a line."""
 _FEW: Final = 64
-"""So many lines are read one by one."""
+"""At most this many lines are read one by one."""
 _ENDS: Final = re.compile(rb"\r\n|\r|\n")
 _MARK: Final = b"\xef\xbb\xbf"
 PACKED: Final = (".gz", ".bz2", ".zst", ".lz4")
-"""How the names of compressed files end."""
+"""The suffixes of compressed files."""
 
 
 class Part(NamedTuple):
-    """Which part of a file, of how many."""
+    """One part of a file."""
 
     path: str
     part: int = 0
     parts: int = 1
     length: int | None = None
-    """The bytes of the whole file, as it was listed."""
+    """The bytes of the whole file, from its listing."""
 
 
 class Block(NamedTuple):
-    """Whole lines, and where the first of them begins."""
+    """Whole lines, and the offset of the first."""
 
     offset: int
     data: bytes
 
 
 class Form(Protocol):
-    """How lines are read."""
+    """Reads lines of one format."""
 
     def together(self, lines: bytes) -> Columns:
-        """Many lines.  Raises ``ValueError`` if one is not what it should be, or could be read otherwise than alone."""
+        """Read many lines.  Raises ``ValueError`` if one cannot be read, or might be read differently alone."""
 
     def alone(self, line: bytes) -> list[Mapping[str, Any]]:
-        """The rows of one line, as values by name.  Raises ``ValueError`` with what is wrong."""
+        """Read one line: its rows, as values by name.  Raises ``ValueError`` with the cause."""
 
     def columns(self, rows: list[Mapping[str, Any]]) -> Columns:
         """Rows as columns."""
 
 
 class Typed:
-    """Values by the types of their columns: what lines of all forms share."""
+    """Converts values to the types of their columns; all formats of lines share it."""
 
     place: ClassVar[str]
-    """What a value stands in, as an error says it."""
+    """The word for a column in errors."""
 
     def __init__(self, types: Mapping[str, str], arrow: Mapping[str, pa.DataType], zone: str) -> None:
         self._types, self._arrow, self._zone = types, arrow, zone
@@ -75,7 +74,7 @@ class Typed:
         return {name: pa.array([row[name] for row in rows], of) for name, of in self._arrow.items()}
 
     def _row(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The values that are asked for, in their types; what is not there is NULL."""
+        """The values of the columns that are read, in their types; a missing value is NULL."""
         return {name: self._value(values.get(name), name) for name in self._types}
 
     def _value(self, value: Any, name: str) -> Any:
@@ -86,29 +85,29 @@ class Typed:
             raise ValueError(message) from None
 
     def _of(self, value: Any, of: str, arrow: pa.DataType) -> Any:
-        """A value in the type of its column.  Raises ``ValueError`` with what is wrong."""
+        """Convert a value to the type of its column.  Raises ``ValueError`` with the cause."""
         raise NotImplementedError
 
 
 def local_path(path: str) -> str:
-    """A path as Spark tells it, as the system has it: ``file:/a b`` and ``file:///a b`` are ``/a b``."""
+    """The local path of a path from Spark: ``file:/a b`` and ``file:///a b`` are ``/a b``."""
     plain = path.removeprefix("file:")
     return "/" + plain.lstrip("/") if plain != path else path
 
 
 def packed(path: str) -> bool:
-    """Whether a file is compressed: then it has one part only."""
+    """Whether a file is compressed; then it has only one part."""
     return path.endswith(PACKED)
 
 
-def read(given: Part, form: Form, first: int = 0) -> Iterator[Columns | Misread]:
-    """The lines of a part from some byte on, and what is not what it should be."""
-    counted = _Counted(given.path)
+def read(given: Part, form: Form, first: int = 0) -> Iterator[Columns | ReadFault]:
+    """Read the lines of a part from the byte ``first`` on: columns, and the faults of lines that cannot be read."""
+    counted = _LineCounter(given.path)
     for block in blocks(given, first):
         yield from _read(block, form, counted)
 
 
-def _read(block: Block, form: Form, counted: _Counted) -> Iterator[Columns | Misread]:
+def _read(block: Block, form: Form, counted: _LineCounter) -> Iterator[Columns | ReadFault]:
     try:
         yield form.together(block.data)
     except ValueError:
@@ -121,16 +120,16 @@ def _read(block: Block, form: Form, counted: _Counted) -> Iterator[Columns | Mis
 
 
 def _middle(data: bytes) -> int:
-    """Where a line begins that is near the middle; 0 where none does."""
+    """The offset of a line that begins near the middle; 0 if none does."""
     found = data.find(b"\n", len(data) // 2) + 1
     if not 0 < found < len(data):
         found = data.rfind(b"\n", 0, len(data) // 2) + 1
     return found if found < len(data) else 0
 
 
-def _one_by_one(block: Block, form: Form, counted: _Counted) -> Iterator[Columns | Misread]:
+def _one_by_one(block: Block, form: Form, counted: _LineCounter) -> Iterator[Columns | ReadFault]:
     rows: list[Mapping[str, Any]] = []
-    wrong: list[Misread] = []
+    wrong: list[ReadFault] = []
     for number, line in enumerate(_ENDS.split(block.data)):
         if not line.strip():
             continue
@@ -139,7 +138,7 @@ def _one_by_one(block: Block, form: Form, counted: _Counted) -> Iterator[Columns
         except ValueError as error:
             place = f"line {counted.before(block.offset) + number + 1}"
             detail = str(error).splitlines()[0]
-            wrong.append(Misread.of_line(counted.path, place, detail, line.decode("utf-8", "replace")))
+            wrong.append(ReadFault.of_line(counted.path, place, detail, line.decode("utf-8", "replace")))
     if rows:
         yield form.columns(rows)
     yield from wrong
@@ -149,7 +148,7 @@ def _one_by_one(block: Block, form: Form, counted: _Counted) -> Iterator[Columns
 
 
 def blocks(given: Part, first: int = 0) -> Iterator[Block]:
-    """The lines of a part, some megabytes at a time; none that begins before ``first``."""
+    """The lines of a part, some megabytes at a time; only those that begin at ``first`` or later."""
     if packed(given.path):
         if given.part == 0:
             with pa.input_stream(given.path, compression="detect") as stream:
@@ -167,7 +166,7 @@ def blocks(given: Part, first: int = 0) -> Iterator[Block]:
 
 
 def _blocks(file: Any, offset: int, high: int | None) -> Iterator[Block]:
-    """Whole lines from here on, up to the end of the line that holds the byte before ``high``."""
+    """Whole lines from here up to the end of the line with the byte before ``high``."""
     held = b""
     while high is None or offset < high:
         more = file.read(_BLOCK)
@@ -191,7 +190,7 @@ def _blocks(file: Any, offset: int, high: int | None) -> Iterator[Block]:
 
 
 def _line_start(file: Any, low: int) -> int:
-    """Where the first line begins at or after a byte."""
+    """The offset of the first line that begins at or after a byte."""
     if low == 0:
         return 0
     file.seek(low - 1)
@@ -206,15 +205,15 @@ def _line_start(file: Any, low: int) -> int:
             return place
 
 
-class _Counted:
-    """Counts the lines before a place; each is counted once."""
+class _LineCounter:
+    """Counts the lines before an offset; counts each line once."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._offset = self._count = 0
 
     def before(self, offset: int) -> int:
-        """How many lines end before a byte at which a line begins."""
+        """The number of lines that end before an offset at which a line begins."""
         if offset < self._offset:
             self._offset = self._count = 0
         if offset > self._offset:

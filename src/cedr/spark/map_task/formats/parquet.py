@@ -1,7 +1,7 @@
-"""Row groups of Parquet files, in the columns that were declared.
+"""Reads row groups of Parquet files, in the declared columns.
 
-Reading: R2.  A column that a file does not have is NULL, as with Spark; one of another type is converted where each of
-its values can be.  What cannot be read is told with file and column, and the rest is used.
+Reading: R2.  A column that a file does not have is NULL, as in Spark; a column of another type is converted if each of
+its values can be.  A fault names the file and the column; the other rows are used.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 
-from cedr.spark.layout.read_faults import Misread, damaged
+from cedr.spark.layout.read_faults import ReadFault, damaged
 from cedr.spark.map_task.formats import values
 from cedr.spark.map_task.formats.lines import Columns, Part
 
 _ROWS: Final = 131_072
-"""So many rows are read at a time."""
+"""The rows that are read at a time."""
 _DAMAGE: Final = (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError)
 
 
 class ParquetGroups:
-    """Reads some columns; ``required`` are those without which no row can be used, ``coded`` has few values."""
+    """Reads some columns; no row is usable without those ``required``; the column ``coded`` has few values."""
 
     def __init__(
         self,
@@ -35,9 +35,9 @@ class ParquetGroups:
     ) -> None:
         self._types, self._arrow, self._required, self._zone, self._coded = types, arrow, required, zone, coded
 
-    def read(self, given: Part) -> Iterator[Columns | Misread]:
-        """The row groups of a part, one after the other."""
-        wrong: Misread | None
+    def read(self, given: Part) -> Iterator[Columns | ReadFault]:
+        """Read the row groups of a part, one after the other."""
+        wrong: ReadFault | None
         try:
             metadata = pa_parquet.read_metadata(given.path)
             schema = metadata.schema.to_arrow_schema()
@@ -46,7 +46,7 @@ class ParquetGroups:
         except _DAMAGE as error:
             wrong = damaged(given.path, error)
         if wrong is not None:
-            if given.part == 0:  # the others would say the same
+            if given.part == 0:  # the other parts would give the same
                 yield wrong
             return
         groups = metadata.num_row_groups
@@ -62,20 +62,20 @@ class ParquetGroups:
                 yield from self._group(file, given.path, group, first, places)
                 first += metadata.row_group(group).num_rows
 
-    def _misfit(self, schema: pa.Schema, places: Mapping[str, str], path: str) -> Misread | None:
-        """What is wrong with the columns of a file."""
+    def _misfit(self, schema: pa.Schema, places: Mapping[str, str], path: str) -> ReadFault | None:
+        """The fault of a file whose columns do not fit; None if they fit."""
         for name in self._required:
             if name not in places:
-                return Misread.of_file(path, f'there is no column "{name}"')
+                return ReadFault.of_file(path, f'there is no column "{name}"')
         for name, place in places.items():
             found = schema.field(place).type
             if not _converts(found, self._arrow[name]):
-                return Misread.of_file(path, f'column "{name}" is {found}, and cannot be {self._types[name]}')
+                return ReadFault.of_file(path, f'column "{name}" is {found}, and cannot be {self._types[name]}')
         return None
 
     def _group(
         self, file: Any, path: str, group: int, first: int, places: Mapping[str, str]
-    ) -> Iterator[Columns | Misread]:
+    ) -> Iterator[Columns | ReadFault]:
         asked = sorted(set(places.values()))
         try:
             for batch in file.iter_batches(_ROWS, row_groups=[group], columns=asked, use_threads=False):
@@ -84,7 +84,7 @@ class ParquetGroups:
         except _DAMAGE as error:
             yield damaged(path, error, f"row group {group + 1}, from row {first + 1} on: ")
 
-    def _columns(self, batch: Any, path: str, first: int, places: Mapping[str, str]) -> Iterator[Columns | Misread]:
+    def _columns(self, batch: Any, path: str, first: int, places: Mapping[str, str]) -> Iterator[Columns | ReadFault]:
         found: dict[str, Any] = {}
         wrong: dict[int, str] = {}
         for name, of in self._arrow.items():
@@ -104,10 +104,10 @@ class ParquetGroups:
             yield found
         for row, detail in sorted(wrong.items()):
             text = str(batch.slice(row, 1).to_pylist()[0])
-            yield Misread.of_line(path, f"row {first + row + 1}", detail, text)
+            yield ReadFault.of_line(path, f"row {first + row + 1}", detail, text)
 
     def _fitted(self, column: Any, name: str, of: pa.DataType) -> Any:
-        """A column in the type that was declared; in Parquet an instant without a zone is in UTC, as Spark has it."""
+        """A column in its declared type; as in Spark a Parquet timestamp without a zone is in UTC."""
         kind = self._types[name]
         if pa.types.is_dictionary(column.type) and name == self._coded and kind == "string":
             return column
@@ -126,7 +126,7 @@ class ParquetGroups:
         return values.instants(column.cast(pa.string()), self._zone)
 
     def _one_by_one(self, column: Any, name: str, of: pa.DataType, wrong: dict[int, str]) -> Any:
-        """A column of which some values do not fit: these are NULL, and their rows are told."""
+        """Convert a column value by value: one that does not fit is NULL, and its row goes to ``wrong``."""
         parts = []
         for row in range(len(column)):
             part = column.slice(row, 1)
@@ -139,7 +139,7 @@ class ParquetGroups:
 
 
 def _places(types: Mapping[str, str], names: list[str]) -> dict[str, str]:
-    """The column of each name; where none is spelt so, the only one that differs in case, as with Spark."""
+    """The column of each name; as in Spark, if none has exactly this name, the only one that differs in case."""
     found = {}
     for name in types:
         similar = [each for each in names if each.lower() == name.lower()]
@@ -151,7 +151,7 @@ def _places(types: Mapping[str, str], names: list[str]) -> dict[str, str]:
 
 
 def _converts(found: pa.DataType, of: pa.DataType) -> bool:
-    """Whether values of a type can be of another one; whether each is, is another question."""
+    """Whether values of one type can be converted to another in principle."""
     if pa.types.is_dictionary(found):
         found = found.value_type
     kinds = (_kind(found), _kind(of))

@@ -1,6 +1,6 @@
-"""Lines of CSV that are plain: nothing in quotes, values as they are written most often.
+"""Reads plain lines of CSV: without quotes, and with values in their most common form.
 
-Reading: R2.  Arrow's reader takes several times as long; it reads all that is not plain, and of what is gives the same.
+Reading: R2.  Arrow's reader takes several times as long.  It gives the same for plain lines, and reads all others.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ _KINDS: Final = {
 }
 _LINE_END: Final = np.uint8(ord("\n"))
 _SEPARATORS: Final = (",", ";", "\t", "|")
-"""None of them may be part of a value that is no text."""
+"""Separators that are never part of a number or a time."""
 
 
 class Slot(NamedTuple):
-    """What was found in a column."""
+    """The values of one column, as the kernel wrote them."""
 
     values: npt.NDArray[np.int64]
     sizes: npt.NDArray[np.int32]
 
     def missing(self) -> npt.NDArray[np.bool_] | None:
-        """Where there is nothing; None where there is something in all rows."""
+        """Which values are NULL; None if no value is."""
         return self.sizes < 0 if self.sizes.min(initial=0) < 0 else None
 
 
 class PlainCsv:
-    """Reads some columns of files whose columns have these names."""
+    """Reads some columns of files; ``names`` are all columns of the files."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class PlainCsv:
         self._arrow = arrow
         self._separator = np.uint8(ord(separator))
         self._found = {name: _KINDS[types[name]] for name in names if name in types}
-        """How each column is read that is there."""
+        """The kind of each column that the files have."""
         if coded is not None and self._found.get(coded) == kernels.TEXT:
             self._found[coded] = kernels.CODE
         places = {name: place for place, name in enumerate(self._found)}
@@ -72,13 +72,13 @@ class PlainCsv:
         separator: str,
         coded: str | None = None,
     ) -> PlainCsv | None:
-        """A reader of such columns, if there is one; of a column of few different texts it gives a dictionary."""
+        """A reader for these columns, or None if they cannot be plain; the column ``coded`` becomes a dictionary."""
         if separator not in _SEPARATORS or len(set(names)) < len(names) or not set(types.values()) <= _KINDS.keys():
             return None
         return cls(types, arrow, names, separator, coded)
 
     def read(self, lines: bytes) -> Mapping[str, Any] | None:
-        """The columns of whole lines, times without a zone; None where there is something that is not plain."""
+        """Read whole lines; times have no zone.  None if a line is not plain."""
         data = np.frombuffer(lines if lines.endswith(b"\n") else lines + b"\n", np.uint8)
         room = (len(self._found), int(np.count_nonzero(data == _LINE_END)))
         cells, sizes = np.empty(room, np.int64), np.zeros(room, np.int32)
@@ -95,7 +95,7 @@ class PlainCsv:
             for place, (name, kind) in enumerate(self._found.items()):
                 slot = Slot(cells[place, :count], sizes[place, :count])
                 found[name] = _column(kind, slot, self._arrow[name], data, texts)
-        except pa.ArrowInvalid:  # a number is too large for its column
+        except pa.ArrowInvalid:  # a number does not fit into its column
             return None
         return found
 

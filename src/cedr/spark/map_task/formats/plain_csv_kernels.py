@@ -1,6 +1,6 @@
-"""A compiled loop over lines of CSV in which nothing is quoted: values as they are written most often, and no others.
+"""A compiled loop over lines of CSV without quotes; it reads values in their most common form, and no others.
 
-Whatever it does not know for certain it leaves to others, who know more ways to write a value.
+At the first byte that it does not expect it gives up, and a slower reader reads the lines.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ Small = npt.NDArray[np.int32]
 Places = npt.NDArray[np.uint64]
 
 SKIPPED, TEXT, CODE, WHOLE, REAL, TIME, DAY = range(7)
-"""How a column is read; as a code where it has few different texts."""
+"""The kind of a column; CODE is a text with few different values."""
 MOST_CODES: Final = 64
 STRANGE: Final = np.uint64(2**64 - 1)
-"""Where something stands that is left to others."""
+"""The place that a kernel returns when it gives up."""
 
 _LINE_END, _RETURN, _QUOTE = np.uint8(10), np.uint8(13), np.uint8(34)
 _ZERO, _NINE = np.uint8(48), np.uint8(57)
@@ -30,44 +30,44 @@ _MINUS, _POINT, _COLON, _SPACE, _T = np.uint8(45), np.uint8(46), np.uint8(58), n
 _ASCII, _BYTE = np.uint8(127), np.uint8(255)
 _NONE, _ONE = np.uint64(0), np.uint64(1)
 _DIGITS: Final = np.uint64(18)
-"""A whole number of so many has room in 64 bits."""
+"""A whole number with this many digits fits into 64 bits."""
 _EXACT: Final = np.uint64(16)
-"""A number of so many bytes is whole, or a quotient of two numbers that are exact: it is rounded once."""
+"""A number of at most this many bytes is a quotient of two exact floats, so it is rounded only once."""
 _TENS: Final = np.array([10.0**power for power in range(16)])
 _DAYS: Final = np.array([0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], np.int64)
 _DATE: Final = np.uint64(10)
 _CLOCK: Final = np.uint64(9)
-"""Bytes of what follows a date, but for a fraction."""
+"""The bytes after a date, without a fraction."""
 _DAY: Final = 86_400
 _SECOND: Final = 1_000_000
 _MICROS: Final = np.array([10 ** (6 - digits) for digits in range(7)], np.int64)
-"""Microseconds of the last of so many digits behind the point."""
+"""The microseconds of the last digit, by the number of digits after the point."""
 
-# Of a value a kernel gives the place behind it, or ``STRANGE``, and what it is.  Places are without a sign: so no loop
-# asks whether they count from the end.
+# A kernel returns the place after a value, or ``STRANGE``, and the value.  Places are unsigned, so that indexing does
+# not test for negative ones.
 
 
 @inlined
 def is_digit(byte: Any) -> Any:
-    """Whether it is one of ten."""
+    """Whether a byte is a digit."""
     return _ZERO <= byte <= _NINE
 
 
 @inlined
 def ends(byte: Any) -> Any:
-    """Whether a line may end with it."""
+    """Whether a byte ends a line."""
     return byte in (_LINE_END, _RETURN)
 
 
 @inlined
 def digit(byte: Any) -> Any:
-    """Its number."""
+    """The number of a digit."""
     return np.int64(byte) - 48
 
 
 @kernel
 def number(data: Bytes, at: Any, end: Any, value: int) -> Any:
-    """A number without a sign, of digits before a place; they go on with those of a value that was read before."""
+    """Read digits before the place ``end``; they continue the digits of ``value``."""
     while at < end and is_digit(data[at]):
         value = value * 10 + digit(data[at])
         at += _ONE
@@ -76,7 +76,7 @@ def number(data: Bytes, at: Any, end: Any, value: int) -> Any:
 
 @kernel
 def pair(data: Bytes, at: Any) -> Any:
-    """A number of two digits; below zero where they are none."""
+    """Read two digits; below zero if they are none."""
     if not (is_digit(data[at]) and is_digit(data[at + _ONE])):
         return -1000
     return digit(data[at]) * 10 + digit(data[at + _ONE])
@@ -84,7 +84,7 @@ def pair(data: Bytes, at: Any) -> Any:
 
 @kernel
 def day(data: Bytes, at: Any) -> Any:
-    """Where a date like ``2026-01-31`` stands, and its days since the epoch."""
+    """Read a date like ``2026-01-31``: its place, and its days since the epoch."""
     year = pair(data, at) * 100 + pair(data, at + np.uint64(2))
     month, of_month = pair(data, at + np.uint64(5)), pair(data, at + np.uint64(8))
     if year < 1 or data[at + np.uint64(4)] != _MINUS or data[at + np.uint64(7)] != _MINUS or not 1 <= month <= 12:
@@ -92,14 +92,14 @@ def day(data: Bytes, at: Any) -> Any:
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     if not 1 <= of_month <= _DAYS[month] + (1 if leap and month == 2 else 0):
         return STRANGE, 0
-    years = year - (1 if month <= 2 else 0)  # they begin with March
+    years = year - (1 if month <= 2 else 0)  # counted from March
     since = (153 * ((month + 9) % 12) + 2) // 5 + of_month - 1
     return at, years * 365 + years // 4 - years // 100 + years // 400 + since - 719_468
 
 
 @kernel
 def clock(data: Bytes, at: Any) -> Any:
-    """Seconds since midnight of a time like ``23:59:59``; below zero where it is none."""
+    """Read a time like ``23:59:59``: seconds since midnight; below zero if it is none."""
     hour, minute, second = pair(data, at), pair(data, at + np.uint64(3)), pair(data, at + np.uint64(6))
     if data[at + np.uint64(2)] != _COLON or data[at + np.uint64(5)] != _COLON:
         return -1
@@ -110,7 +110,7 @@ def clock(data: Bytes, at: Any) -> Any:
 
 @kernel
 def instant(data: Bytes, at: Any, date: int) -> Any:
-    """Microseconds since the epoch of a time like `` 23:59:59.123`` on a day."""
+    """Read a time like `` 23:59:59.123`` on a day: microseconds since the epoch."""
     seconds = clock(data, at + _ONE)
     if seconds < 0 or (data[at] != _SPACE and data[at] != _T):
         return STRANGE, 0
@@ -127,7 +127,7 @@ def instant(data: Bytes, at: Any, date: int) -> Any:
 
 @kernel
 def whole(data: Bytes, at: Any) -> Any:
-    """A number without a fraction."""
+    """Read a whole number."""
     negative = data[at] == _MINUS
     if negative:
         at += _ONE
@@ -138,7 +138,7 @@ def whole(data: Bytes, at: Any) -> Any:
 
 @kernel
 def real(data: Bytes, at: Any) -> Any:
-    """A number, perhaps with a fraction, of few enough digits."""
+    """Read a number that may have a fraction, with at most ``_EXACT`` bytes."""
     negative = data[at] == _MINUS
     if negative:
         at += _ONE
@@ -156,7 +156,7 @@ def real(data: Bytes, at: Any) -> Any:
 
 @kernel
 def same(data: Bytes, first: Any, second: Any, size: Any) -> bool:
-    """Whether at two places there are the same bytes."""
+    """Whether the bytes at two places are the same."""
     for step in range(size):
         if data[first + step] != data[second + step]:
             return False
@@ -165,7 +165,7 @@ def same(data: Bytes, first: Any, second: Any, size: Any) -> bool:
 
 @kernel
 def text(data: Bytes, at: Any, separator: Any, letters: Any) -> Any:
-    """The place behind a text without quotes, of letters up to some number."""
+    """The place after a text without quotes, whose bytes are at most ``letters``."""
     while data[at] != separator and not ends(data[at]):
         if data[at] == _QUOTE or data[at] > letters:
             return STRANGE
@@ -175,7 +175,7 @@ def text(data: Bytes, at: Any, separator: Any, letters: Any) -> Any:
 
 @kernel
 def code(data: Bytes, first: Any, size: Any, codes: Places, count: int) -> int:
-    """The number of a text among those that there were; their count where it is new, and then it is one of them."""
+    """The number of a text among the different texts so far; a new text is added to them."""
     for known in range(count):
         if codes[1, known] == size and same(data, codes[0, known], first, size):
             return known
@@ -186,7 +186,7 @@ def code(data: Bytes, first: Any, size: Any, codes: Places, count: int) -> int:
 
 @kernel
 def time(data: Bytes, at: Any, kind: int, seen: Any, date: int) -> Any:
-    """A day, or an instant, and the day that was read last, and where: times follow each other closely."""
+    """Read a date or a timestamp; the date of the last value and its place save work, since dates repeat."""
     if at + _DATE + (_NONE if kind == DAY else _CLOCK) >= np.uint64(len(data)):
         return STRANGE, 0, seen, date
     if seen == STRANGE or not same(data, seen, at, _DATE):
@@ -203,10 +203,10 @@ def time(data: Bytes, at: Any, kind: int, seen: Any, date: int) -> Any:
 def parsed(
     data: Bytes, separator: Any, kinds: Small, slots: Small, cells: Cells, reals: Reals, sizes: Small, codes: Places
 ) -> Any:
-    """How many rows there are in lines, and how many codes; below zero where something is left to others.
+    """Read lines: returns the number of rows, below zero if it gives up, and the number of codes.
 
-    What is in them is written to the slots of their columns: numbers, where texts begin and their sizes, of which -1 is
-    that of nothing.  The last byte is the end of a line.  ``reals`` are the bytes of ``cells``.
+    It writes values to the slots of their columns: numbers, or the offsets and sizes of texts; the size of NULL is -1.
+    The last byte ends a line.  ``reals`` has the same memory as ``cells``.
     """
     at, row, known, last = _NONE, 0, 0, len(kinds) - 1
     seen, date = STRANGE, 0
@@ -245,7 +245,7 @@ def parsed(
 
 @kernel
 def put_together(data: Bytes, starts: Cells, sizes: Small, offsets: Small, out: Bytes) -> int:
-    """Copies texts one behind the other, where each begins goes to ``offsets``; the bytes of all of them."""
+    """Copy texts one after the other, and write their ``offsets``; returns the number of bytes."""
     at = 0
     for row in range(len(starts)):
         offsets[row] = at

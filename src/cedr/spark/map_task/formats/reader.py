@@ -1,4 +1,4 @@
-"""Which form a file has, and the columns of its parts.  Reading: R2."""
+"""Chooses the reader of a file by its format, and reads the columns of its parts.  Reading: R2."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 import pyarrow as pa
 
 from cedr.spark.layout.layout import FileForm
-from cedr.spark.layout.read_faults import Misread, damaged
+from cedr.spark.layout.read_faults import ReadFault, damaged
 from cedr.spark.map_task.formats import lines
 from cedr.spark.map_task.formats.csv_lines import CsvLines, head_of, named_first
 from cedr.spark.map_task.formats.json_lines import JsonLines
@@ -32,7 +32,7 @@ _TYPES: Final = {
 
 
 class Reader:
-    """Reads the columns of files that are needed."""
+    """Reads the needed columns of files."""
 
     def __init__(self, form: FileForm, needed: list[str]) -> None:
         self._form = form
@@ -40,12 +40,12 @@ class Reader:
         self._arrow = {name: _TYPES[of] for name, of in self._types.items()}
         self._required = tuple(form.header[part] for part in ("type", "vs", "id") if part in form.header)
         self._coded = form.header.get("type")
-        """The column that has few different texts."""
+        """The column with few different texts."""
 
-    def read(self, given: Part) -> Iterator[Columns | Misread]:
-        """The columns of a part of a file, some rows at a time, and what cannot be read.
+    def read(self, given: Part) -> Iterator[Columns | ReadFault]:
+        """Read a part of a file, some rows at a time: columns, and faults.
 
-        Raises ``OSError`` where the fault is not the file's: it is not there, or the disk does not answer.
+        Raises ``OSError`` if the file is missing, or the disk does not answer.
         """
         form = self._form
         if form.name == "parquet":
@@ -59,7 +59,7 @@ class Reader:
         except (ValueError, OSError) as error:
             yield damaged(given.path, error)
 
-    def _csv(self, given: Part) -> Iterator[Columns | Misread]:
+    def _csv(self, given: Part) -> Iterator[Columns | ReadFault]:
         form, first, names = self._form, 0, list(self._form.types)
         if form.head or (form.head is None and named_first(given.path, form.separator, self._required)):
             try:
@@ -68,7 +68,7 @@ class Reader:
                     return
                 self._check(names)
             except ValueError as error:
-                if given.part == 0:  # the others would say the same
+                if given.part == 0:  # the other parts would give the same
                     yield damaged(given.path, error)
                 return
         own = CsvLines(self._types, self._arrow, names, (form.separator, form.zone), self._coded)

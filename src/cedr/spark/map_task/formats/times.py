@@ -1,6 +1,6 @@
-"""Times as microseconds, in the workers that read files: whole numbers of a unit, and texts in a format.
+"""Converts times to microseconds in workers that read files: whole numbers of a unit, and texts in a format.
 
-Readings: R1, R50.  What is no time, or lies between two microseconds, is marked, as ``sources.clocks`` does it.
+Readings: R1, R50.  A value that is no time, or lies between two microseconds, is marked as in ``sources.clocks``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SIZES: Final = {"s": 1_000_000, "ms": 1_000}
 
 
 def counted(column: Any, unit: str | None, *, truncate: bool) -> Any:
-    """Whole numbers of a unit as microseconds.
+    """Convert whole numbers of a unit to microseconds.
 
     >>> counted(pa.array([1_500, 2_000, None]), "ns", truncate=True).to_pylist()
     [1, 2, None]
@@ -43,7 +43,7 @@ def counted(column: Any, unit: str | None, *, truncate: bool) -> Any:
 
 
 def formatted(texts: Any, form: str, zone: str) -> Any:
-    """Texts in a strptime format as microseconds; they are in a zone."""
+    """Convert texts in a strptime format and a zone to microseconds."""
     trimmed = pc.utf8_trim_whitespace(texts)
     given = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
     found = zoned(pc.strptime(given, format=form, unit="us", error_is_null=True), zone).cast(pa.int64())
@@ -52,7 +52,7 @@ def formatted(texts: Any, form: str, zone: str) -> Any:
 
 
 def checked_times(times: Mapping[str, Any]) -> dict[str, Any]:
-    """The clocks of rows: where one of them is no time, the row has none."""
+    """The clocks of rows; a row with a bad clock is marked by its Vs."""
     found = {}
     vs = times["vs"]
     for part, column in times.items():

@@ -1,7 +1,7 @@
-"""Texts as the values that Spark takes them for: instants, dates, numbers.
+"""Converts texts to values as Spark does: timestamps, dates, numbers.
 
-Reading: R1 (times are microseconds).  Whole columns where they are written as ISO 8601 has it; otherwise text by text,
-by the rules of Spark's CAST: months and days of one digit, missing parts, zones by name.
+Reading: R1 (times are microseconds).  Columns in ISO 8601 are converted as a whole; other texts one by one, by the
+rules of Spark's CAST: months and days of one digit, missing parts, zones by name.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ENDLESS: Final = {
 
 
 def instants(column: Any, zone: str) -> Any:
-    """Texts as instants; those without a zone are in one that is given.  Raises ``ValueError`` for what is none."""
+    """Convert texts to timestamps; texts without a zone are in ``zone``.  Raises ``ValueError`` if one is none."""
     try:
         return zoned(column.cast(LOCAL), zone)
     except pa.ArrowInvalid:
@@ -48,17 +48,17 @@ def instants(column: Any, zone: str) -> Any:
 
 
 def zoned(column: Any, zone: str) -> Any:
-    """Local times as the instants that they are in a zone."""
+    """Convert local times of a zone to timestamps."""
     if zone in ("UTC", "Etc/UTC", "GMT", "Z"):
         return column.cast(INSTANT)
     try:
         return pc.assume_timezone(column, zone, ambiguous="earliest", nonexistent="raise").cast(INSTANT)
-    except pa.ArrowInvalid:  # an hour that a clock leaves out is taken for the next one, as Java has it
+    except pa.ArrowInvalid:  # a local time that a zone skips is the next hour, as in Java
         return one_by_one(column, lambda time: _micros(time, zone_of(zone)), INSTANT)
 
 
 def locals_of(column: Any) -> Any:
-    """Texts as times without a zone."""
+    """Convert texts to timestamps without a zone."""
     try:
         return column.cast(LOCAL)
     except pa.ArrowInvalid:
@@ -66,7 +66,7 @@ def locals_of(column: Any) -> Any:
 
 
 def days(column: Any) -> Any:
-    """Texts as dates."""
+    """Convert texts to dates."""
     try:
         return column.cast(pa.date32())
     except pa.ArrowInvalid:
@@ -74,17 +74,17 @@ def days(column: Any) -> Any:
 
 
 def joined(column: Any) -> Any:
-    """A column in one piece."""
+    """A column in one chunk."""
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 def decoded(column: Any) -> Any:
-    """A column in the type of its values: that of the types of events may come as a dictionary, and be an ID too."""
+    """A column without a dictionary; the column of event types has one, and may also be an ID."""
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 def one_by_one(column: Any, read: Callable[[Any], Any], of: pa.DataType) -> Any:
-    """Each different value by itself."""
+    """Convert each different value of a column once."""
     encoded = joined(column).dictionary_encode()
     found = pa.array([None if value is None else read(value) for value in encoded.dictionary.to_pylist()], of)
     return found.take(encoded.indices)
@@ -94,7 +94,7 @@ def one_by_one(column: Any, read: Callable[[Any], Any], of: pa.DataType) -> Any:
 
 
 def instant(text: str, zone: str) -> int:
-    """Microseconds since the epoch.
+    """Convert a text to microseconds since the epoch.
 
     >>> instant("1970-01-01 00:00:01.5+01:00", "UTC"), instant("1970-1-1", "America/New_York")
     (-3598500000, 18000000000)
@@ -104,7 +104,7 @@ def instant(text: str, zone: str) -> int:
 
 
 def local(text: str) -> int:
-    """Microseconds since the epoch of a clock that has no zone."""
+    """Convert a text without a zone to microseconds since the epoch."""
     time, named = _timestamp(text)
     if named:
         message = f'"{text}" has a zone, and its column has none'
@@ -113,7 +113,7 @@ def local(text: str) -> int:
 
 
 def day(text: str) -> date:
-    """A date."""
+    """Convert a text to a date."""
     match = _DATE.fullmatch(text.strip())
     if match is None:
         message = f'"{text}" is not a date'
@@ -123,7 +123,7 @@ def day(text: str) -> date:
 
 
 def whole(text: str, of: pa.DataType) -> int:
-    """A number without a fraction that its type can hold."""
+    """Convert a text to a whole number that fits its type."""
     if not _WHOLE.fullmatch(text):
         message = f'"{text}" is not a whole number'
         raise ValueError(message)
@@ -136,7 +136,7 @@ def whole(text: str, of: pa.DataType) -> int:
 
 
 def number(text: str) -> float:
-    """A number."""
+    """Convert a text to a float."""
     if text not in _ENDLESS and not _NUMBER.fullmatch(text):
         message = f'"{text}" is not a number'
         raise ValueError(message)
@@ -145,7 +145,7 @@ def number(text: str) -> float:
 
 @lru_cache(maxsize=256)
 def zone_of(name: str) -> tzinfo:
-    """A zone by its name, or by its distance from UTC."""
+    """The zone with a name, or with an offset from UTC."""
     if name in ("Z", "UTC", "GMT", "UT"):
         return UTC
     match = _OFFSET.fullmatch(name)
@@ -161,7 +161,7 @@ def zone_of(name: str) -> tzinfo:
 
 
 def _timestamp(text: str) -> tuple[datetime, str]:
-    """What a clock shows, and the zone that is named with it."""
+    """The local time in a text, and the zone that it names."""
     match = _TIMESTAMP.fullmatch(text.strip())
     if match is None:
         message = f'"{text}" is not a timestamp'

@@ -1,12 +1,12 @@
-"""What ``cedr.query`` gives raises our errors, not Spark's.
+"""Guards the DataFrame of ``cedr.query``, so that it raises our errors and not Spark's.
 
 An error in a worker reaches the driver as the text of an exception of Spark, below a Java and a Python trace.  So the
-DataFrame of a query, and what is made from it by its own methods (other DataFrames, writers, running queries), look at
-every exception that leaves them: where a query of ours has said what is wrong, that is raised, and Spark's exception is
-its cause.  They are what they were, DataFrames of classic PySpark or of Spark Connect, of a subclass that is made here.
+DataFrame of a query, and what its methods return (other DataFrames, writers, running queries), examine each exception:
+if it carries an error of a CEDR query, they raise that error, with Spark's exception as its cause.  They stay
+DataFrames of classic PySpark or of Spark Connect; their class is a subclass that is made here.
 
-Such a writer also starts a stream with as many partitions as the query has buckets.  Spark takes the number from the
-session at the first start of a stream; by default there would be 200, each a task with processes in every batch.
+A guarded writer also starts a stream with as many partitions as the query has buckets.  Spark takes the number from the
+session when a stream starts for the first time; the default is 200, each with a task and processes in every batch.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import Any, Final
 
 from cedr.diagnostics.exceptions import CedrError
 from cedr.plan.explain import Explanation
+from cedr.spark.output.failures import failure
 from cedr.spark.session.cores import PARTITIONS
-from cedr.spark.step.failures import failure
 
 _KINDS: Final = frozenset(
     {
@@ -37,27 +37,27 @@ _KINDS: Final = frozenset(
 )
 _STARTS: Final = ("start", "toTable")
 _STARTING: Final = Lock()
-_MADE: Final[dict[type[Any], type[Any]]] = {}
+_SUBCLASSES: Final[dict[type[Any], type[Any]]] = {}
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What is known of a query where its DataFrame is used."""
+    """What a guarded object knows of its query."""
 
     session: Any
     explanation: Explanation
     partitions: int | None
-    """How many partitions the state of a stream has; None where there is none."""
+    """The number of partitions of the state of a stream; None for a bounded query."""
 
 
 class Guarded:
-    """Looks at what the methods of a class of Spark raise and give."""
+    """Guards the methods of a class of Spark: the errors that they raise, and the objects that they return."""
 
     def __getattribute__(self, name: str) -> Any:
         if name.startswith("_"):
             return super().__getattribute__(name)
         run: Run = self.__dict__["_cedr_run"]
-        with _ours_first():
+        with _raise_ours():
             value = super().__getattribute__(name)
         if callable(value) and not isinstance(value, Guarded):
             return _guarded_call(value, run, starts=name in _STARTS)
@@ -65,7 +65,7 @@ class Guarded:
 
 
 def guarded(value: Any, run: Run) -> Any:
-    """A DataFrame, or what comes from one, that raises our errors; anything else as it is."""
+    """Guard a DataFrame, or an object made from one; other values are returned as they are."""
     kind = type(value)
     if kind.__name__ in _KINDS and kind.__module__.startswith("pyspark.sql"):
         value.__dict__["_cedr_run"] = run
@@ -79,16 +79,16 @@ def guarded(value: Any, run: Run) -> Any:
 
 
 def _guarding(kind: type[Any]) -> type[Any]:
-    """The subclass of a class of Spark that guards; it is made once."""
-    if kind not in _MADE:
-        _MADE[kind] = type(kind.__name__, (Guarded, kind), {"__doc__": kind.__doc__})
-    return _MADE[kind]
+    """The guarding subclass of a class of Spark; it is made once."""
+    if kind not in _SUBCLASSES:
+        _SUBCLASSES[kind] = type(kind.__name__, (Guarded, kind), {"__doc__": kind.__doc__})
+    return _SUBCLASSES[kind]
 
 
 def _guarded_call(function: Callable[..., Any], run: Run, *, starts: bool) -> Callable[..., Any]:
     @wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
-        with _ours_first():
+        with _raise_ours():
             if starts and run.partitions is not None:
                 with _partitions(run.session, run.partitions):
                     return guarded(function(*arguments, **named), run)
@@ -98,8 +98,8 @@ def _guarded_call(function: Callable[..., Any], run: Run, *, starts: bool) -> Ca
 
 
 @contextmanager
-def _ours_first() -> Iterator[None]:
-    """Raise what a query of ours has said, with the error that brought it as the cause."""
+def _raise_ours() -> Iterator[None]:
+    """Raise the error of a CEDR query that an error of Spark carries, with Spark's as the cause."""
     try:
         yield
     except (CedrError, AttributeError):
@@ -112,13 +112,13 @@ def _ours_first() -> Iterator[None]:
 
 
 def _iterated(rows: Iterator[Any]) -> Iterator[Any]:
-    with _ours_first():
+    with _raise_ours():
         yield from rows
 
 
 @contextmanager
 def _partitions(session: Any, count: int) -> Iterator[None]:
-    """Start a stream: it takes the number from its session now, and the session has its own again when it runs."""
+    """Set the number of partitions while a stream starts; the session has its own number again afterwards."""
     with _STARTING:
         before = session.conf.get(PARTITIONS)
         session.conf.set(PARTITIONS, str(count))

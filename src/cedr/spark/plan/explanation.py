@@ -1,4 +1,4 @@
-"""``cedr.explain`` of a DataFrame: what the query does and costs, and how Spark splits it.  Paper: Section 5."""
+"""``cedr.explain`` of a DataFrame: the plan of its query, and how Spark splits it.  Paper: Section 5."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from cedr.spark.layout.layout import Layout
 
 @dataclass(frozen=True, slots=True)
 class SparkExplanation(Explanation):
-    """A plan, explained, with its buckets."""
+    """The explanation of a plan, with its buckets."""
 
     split: str = ""
     buckets: int = 1
     types: tuple[tuple[str, tuple[str, ...]], ...] = ()
     stages: tuple[tuple[str, str], ...] = ()
-    """Where there are several: what each gives, and by what its input is split."""
+    """If there are several: the output of each, and the attributes by which its input is split."""
 
     def as_text(self) -> str:
-        """The plan as an indented tree, and below it how the input is split and what is read of it."""
+        """The plan as an indented tree; below it how the input is split, and the attributes that the query reads."""
         alone = self.stages or self.split.startswith("one bucket")
         how = self.split if alone else f"split by {self.split} into {_many(self.buckets)}"
         stages = [f"  stage {number}: {name}, split by {by}" for number, (name, by) in enumerate(self.stages, 1)]
@@ -31,10 +31,10 @@ class SparkExplanation(Explanation):
     def as_data(self) -> dict[str, Any]:
         """The explanation as plain data."""
         reads = {name: list(attributes) for name, attributes in self.types}
-        found = {"split": self.split, "buckets": self.buckets, "reads": reads}
+        spark = {"split": self.split, "buckets": self.buckets, "reads": reads}
         if self.stages:
-            found["stages"] = [{"gives": name, "split": by} for name, by in self.stages]
-        return {**Explanation.as_data(self), "spark": found}
+            spark["stages"] = [{"gives": name, "split": by} for name, by in self.stages]
+        return {**Explanation.as_data(self), "spark": spark}
 
     def __str__(self) -> str:
         return self.as_text()
@@ -44,11 +44,12 @@ def _many(buckets: int) -> str:
     return "1 bucket" if buckets == 1 else f"{buckets} buckets"
 
 
-def explained(layout: Layout, stages: Sequence[Layout] = ()) -> SparkExplanation:
-    """What the query of a layout does; ``stages``: how it is run, where that is in several."""
-    found = explain(layout.query.plan, layout.levels[0])
+def explain_layout(layout: Layout, stages: Sequence[Layout] = ()) -> SparkExplanation:
+    """Explain the query of a layout, and its ``stages`` if it has several."""
+    plain = explain(layout.query.plan, layout.levels[0])
     read = tuple((each.name, tuple(each.slots)) for each in layout.types)
     parts = tuple(
-        (layout.query.name if each.onward is None else each.onward.made.type.name, each.key) for each in stages
+        (layout.query.name if each.destination is None else each.destination.made.type.name, each.key)
+        for each in stages
     )
-    return SparkExplanation(found.query, found.level, found.plan, found.rules, layout.key, layout.buckets, read, parts)
+    return SparkExplanation(plain.query, plain.level, plain.plan, plain.rules, layout.key, layout.buckets, read, parts)

@@ -1,7 +1,7 @@
 """Predicates on single events as Spark columns, so that Catalyst prunes before anything reaches Python.
 
-Reading: R21.  What is pushed only has to keep every event for which the predicate can be true: the query asks again.
-So a part that Spark might judge otherwise than we do is taken as true, and nothing stands under a NOT.
+Reading: R21.  A filter only has to keep every event for which the predicate can be true: the query evaluates it again.
+So a part that Spark might evaluate differently is taken as true, and nothing under a NOT is pushed down.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from cedr.model.schema import DataType
 
 Column = Any
 Columns = Callable[[Way], tuple[Column, DataType] | None]
-"""The column at the end of a way, with our type; None where there is none."""
+"""Finds the column of an attribute or of a field in it, with our type; None if there is none."""
 
 _SAFE: Final = (DataType.INTEGER, DataType.STRING, DataType.BOOLEAN)
-"""Types on whose order and equality Spark and we agree to the letter."""
+"""Types whose order and equality are the same in Spark and here."""
 _SWAPPED: Final = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def pushed(predicates: Iterable[Expression], columns: Columns) -> Column | None:
-    """The disjunction of predicates over the columns of one event type; None where that would keep everything."""
-    found: Column | None = None
+def filter_for(predicates: Iterable[Expression], columns: Columns) -> Column | None:
+    """The disjunction of predicates over the columns of one event type; None if it would keep everything."""
+    disjunction: Column | None = None
     for predicate in predicates:
         each = _column(predicate, columns)
         if each is None:
             return None
-        found = each if found is None else found | each
-    return found
+        disjunction = each if disjunction is None else disjunction | each
+    return disjunction
 
 
 def _column(expression: Expression, columns: Columns) -> Column | None:
-    """A column that is true wherever the expression is; None if there is none but "true"."""
+    """A column that is true wherever the expression is; None if only the constant true is."""
     match expression:
         case Binary(operator="AND", left=left, right=right):
             sides = [side for side in (_column(left, columns), _column(right, columns)) if side is not None]
@@ -53,25 +53,25 @@ def _column(expression: Expression, columns: Columns) -> Column | None:
         case In(operand=(Attribute() | Field()) as attribute, items=items, negated=False):
             return _among(attribute, items, columns)
         case IsNull(operand=(Attribute() | Field()) as attribute, negated=negated):
-            column, _ = _found(attribute, columns)
+            column, _ = _column_of(attribute, columns)
             return None if column is None else column.isNotNull() if negated else column.isNull()
         case _:
             return None
 
 
-def _found(expression: Expression, columns: Columns) -> tuple[Column, DataType | None]:
-    """The column of an attribute, or of a field inside of one."""
+def _column_of(expression: Expression, columns: Columns) -> tuple[Column, DataType | None]:
+    """The column of an attribute or of a field in it, with its type."""
     way = way_of(expression)
     return (None if way is None else columns(way[1])) or (None, None)
 
 
 def _compared(operator: str, attribute: Expression, literal: Literal, columns: Columns) -> Column | None:
-    column, of = _found(attribute, columns)
-    if operator not in _SWAPPED or column is None or of not in _SAFE or literal.type is not of:
+    column, kind = _column_of(attribute, columns)
+    if operator not in _SWAPPED or column is None or kind not in _SAFE or literal.type is not kind:
         return None
     value = F.lit(literal.value)
-    plain = column.cast("string") if of is DataType.STRING else column  # a collation would compare otherwise
-    found: dict[str, Column] = {
+    plain = column.cast("string") if kind is DataType.STRING else column  # a collation would compare otherwise
+    compared: dict[str, Column] = {
         "=": plain == value,
         "<>": plain != value,
         "<": plain < value,
@@ -79,14 +79,14 @@ def _compared(operator: str, attribute: Expression, literal: Literal, columns: C
         ">": plain > value,
         ">=": plain >= value,
     }
-    return found[operator]
+    return compared[operator]
 
 
 def _among(attribute: Expression, items: tuple[Expression, ...], columns: Columns) -> Column | None:
     parts = [_compared("=", attribute, item, columns) if isinstance(item, Literal) else None for item in items]
     if not parts or any(part is None for part in parts):
         return None
-    found = parts[0]
+    among = parts[0]
     for part in parts[1:]:
-        found = found | part  # type: ignore[operator]
-    return found
+        among = among | part  # type: ignore[operator]
+    return among

@@ -17,12 +17,14 @@ from cedr.expression.tree import Way
 from cedr.spark.layout.layout import GUARANTEE, INSERT, RETRACT, UNREAD, Layout
 from cedr.spark.map_task.hashing import buckets_of
 from cedr.spark.map_task.pack import Pack, bucket_column
-from cedr.spark.plan.explaining import explained
+from cedr.spark.map_task.unpack import Packed
+from cedr.spark.output.next_stage import pass_on, rows_for_next_stage, split_by_stage
+from cedr.spark.output.step_output import StepOutput
+from cedr.spark.plan.explanation import explain_layout
 from cedr.spark.plan.planning import Options, Planned, plan
-from cedr.spark.plan.staging import staged
+from cedr.spark.plan.stages import with_stages
 from cedr.spark.sources.events import Events, EventSource
-from cedr.spark.step.bucket import Bucket, Packed, Step
-from cedr.spark.step.chaining import handed_on, parted, passed_on
+from cedr.spark.step.bucket import Bucket
 from tests.properties.staged import shown
 
 LINKED = "WHERE {a.k = b.k} AND {b.v = c.v}"
@@ -68,7 +70,7 @@ def planned(text: str, level: str = "MIDDLE", buckets: int = 3, changes: bool = 
     events = Events((given,))
     options = Options(level, None, None, providers, buckets, changes=changes, letters=False)
     found = plan(text, events, options)
-    return found if buckets == 1 else staged(found, events, options, streaming=changes, controlled=False)
+    return found if buckets == 1 else with_stages(found, events, options, streaming=changes, controlled=False)
 
 
 @pytest.mark.parametrize("text", [UNLESS, THREE, BESIDE])
@@ -76,8 +78,8 @@ def test_a_layout_for_another_number_of_buckets_is_the_one_that_would_have_been_
     """R38: a stream that goes on has the buckets of its checkpoint.  Also the names of buckets as providers."""
     for two, five in zip(planned(text, buckets=2).stages, planned(text, buckets=5).stages, strict=True):
         assert two != five
-        assert two.over(5) == five
-        assert two.over(2) is two
+        assert two.with_buckets(5) == five
+        assert two.with_buckets(2) is two
 
 
 def packed(of: Layout, splits: Sequence[dict[str, Way]], rows: Sequence[Row], time: int) -> dict[int, list[Packed]]:
@@ -113,25 +115,28 @@ class Chain:
         self._splits = [dict(split.by) for split in (of.split, *of.later)] if of.stages else []
         self.buckets = [[Bucket(layout) for _ in layout.tokens] for layout in self._stages]
 
-    def step(self, rows: Sequence[Row], time: int) -> list[Step]:
+    def step(self, rows: Sequence[Row], time: int) -> list[StepOutput]:
         """What the buckets of the last stage say about a batch."""
         return self._stepped(packed(self._stages[0], self._splits, rows, time), time)
 
-    def wake(self, time: int) -> list[Step]:
+    def wake(self, time: int) -> list[StepOutput]:
         """The same where nothing came, and a timer woke the first stage."""
         head = json.dumps([{"time": time, "highs": []}])
         return self._stepped({token: [Packed(0, 0, head, None)] for token in self._stages[0].tokens}, time)
 
-    def _stepped(self, arrived: dict[int, list[Packed]], time: int) -> list[Step]:
+    def _stepped(self, arrived: dict[int, list[Packed]], time: int) -> list[StepOutput]:
         for layout, buckets in zip(self._stages, self.buckets, strict=True):
             assert set(arrived) == set(layout.tokens)  # all of them hear of each batch
             steps, following = [], dict[int, list[Packed]]()
             for number, (token, bucket) in enumerate(zip(layout.tokens, buckets, strict=True)):
-                own, later = parted(arrived[token])
+                own, later = split_by_stage(arrived[token])
                 (step,) = bucket.steps(own, time - 1)
                 steps.append(step)
-                if layout.onward is not None:
-                    for each in (*handed_on(bucket, step, number), *passed_on(later, layout)):
+                if layout.destination is not None:
+                    for each in (
+                        *rows_for_next_stage(layout, step, number, bucket.pipeline.guarantee[0]),
+                        *pass_on(later, layout),
+                    ):
                         following.setdefault(each.token, []).append(Packed(*each[1:]))
             arrived = following
         return steps
@@ -141,8 +146,8 @@ class Chain:
         return min(bucket.pipeline.guarantee[0] for bucket in self.buckets[-1])
 
 
-def said(steps: Sequence[Step], *, times: bool = True) -> list[tuple[Any, ...]]:
-    return shown([pa.Table.from_batches([step.said[0].to_arrow()]) for step in steps], said=times)
+def said(steps: Sequence[StepOutput], *, times: bool = True) -> list[tuple[Any, ...]]:
+    return shown([pa.Table.from_batches([step.changes[0].to_arrow()]) for step in steps], said=times)
 
 
 ANNOUNCED = {"provider": "plant 1", "providers": ("plant 1",)}
@@ -188,7 +193,7 @@ def test_silence_is_heard_in_all_stages() -> None:
 
 def test_an_explanation_tells_the_stages() -> None:
     of = planned(UNLESS)
-    text = explained(of.layout, of.stages).as_text()
+    text = explain_layout(of.layout, of.stages).as_text()
     assert "on Spark: in 2 stages of 3 buckets" in text
     assert "stage 1: /UNLESS/1/SEQUENCE, split by A.k, B.k" in text
     assert "stage 2: Q, split by /UNLESS/1/SEQUENCE.b.v, C.v" in text

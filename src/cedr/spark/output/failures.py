@@ -1,4 +1,7 @@
-"""Failures inside a worker: query, operator, line of the text and event first; Spark's and Python's trace after it."""
+"""Failures in a worker: the error names query, operator, line of the text and event before Spark's and Python's trace.
+
+An error in a worker reaches the driver as the text of one of Spark's exceptions; ``failure`` reads it there.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ from cedr.spark.layout.layout import Layout
 
 
 @contextmanager
-def failing_clearly(layout: Layout, bucket: int) -> Iterator[None]:
-    """Say which query failed, and where."""
+def describe_failures(layout: Layout, bucket: int) -> Iterator[None]:
+    """Put the query, the operator and the event before the diagnostics of any error."""
     try:
         yield
     except GeneratorExit:
@@ -29,38 +32,38 @@ def failing_clearly(layout: Layout, bucket: int) -> Iterator[None]:
 
 
 def failure(error: BaseException) -> CedrError | None:
-    """What a query of ours said when it failed in a worker, from the error that Spark raised; None if it said nothing.
+    """The error of a CEDR query that failed in a worker, read from the error that Spark raised; None if there is none.
 
-    The error that Spark raised is its cause.  What comes from ``cedr.query`` raises such errors by itself; this is for
-    errors that come by other ways, such as a temporary view or a listener.
+    Spark's error is its cause.  A DataFrame of ``cedr.query`` raises such errors by itself; this function is for errors
+    that arrive in other ways, such as a temporary view or a listener.
     """
     if isinstance(error, CedrError):
         return error
     lines = str(error).splitlines()
-    said = [number for number, line in enumerate(lines) if _SAID.match(line)]
-    if not said:
+    starts = [number for number, line in enumerate(lines) if _ERROR.match(line)]
+    if not starts:
         return None
     block: list[str] = []
-    for line in lines[said[-1] :]:
+    for line in lines[starts[-1] :]:
         if not line.startswith((" ", "error[", "cedr.")) and line.strip():
             break
         block.append(_STATES.sub("", line))
-    match = _SAID.match(block[0])
+    match = _ERROR.match(block[0])
     assert match is not None
     rest = "\n".join([match["primary"], *block[1:]]).rstrip()
     kind = getattr(exceptions, match["kind"], HostError)
-    found: CedrError = kind(Diagnostic(code=match["code"], primary=rest))
-    found.__cause__ = error
-    return found
+    ours: CedrError = kind(Diagnostic(code=match["code"], primary=rest))
+    ours.__cause__ = error
+    return ours
 
 
 _STATES = re.compile(r"(?:\s*SQLSTATE: \w+)+$")
 """What Spark adds to a message."""
-_SAID = re.compile(r"cedr\.diagnostics\.exceptions\.(?P<kind>\w+): error\[(?P<code>[a-z0-9-]+)\]: (?P<primary>.*)")
+_ERROR = re.compile(r"cedr\.diagnostics\.exceptions\.(?P<kind>\w+): error\[(?P<code>[a-z0-9-]+)\]: (?P<primary>.*)")
 
 
 def _place(layout: Layout, bucket: int, error: Exception) -> Diagnostic:
-    node, event = _found(error.__traceback__)
+    node, event = _innermost(error.__traceback__)
     operator = "" if node is None else f", operator {word(node)}"
     primary = f'query "{layout.query.name}"{operator} failed in bucket {bucket + 1} of {layout.buckets}'
     about = f"event {event}: " if event else ""
@@ -72,8 +75,8 @@ def _place(layout: Layout, bucket: int, error: Exception) -> Diagnostic:
     )
 
 
-def _found(trace: TracebackType | None) -> tuple[Node | None, str]:
-    """The innermost operator and event on the way to a failure."""
+def _innermost(trace: TracebackType | None) -> tuple[Node | None, str]:
+    """The innermost operator and event in the frames of a failure."""
     node, event = None, ""
     while trace is not None:
         local = trace.tb_frame.f_locals
@@ -82,7 +85,7 @@ def _found(trace: TracebackType | None) -> tuple[Node | None, str]:
             if isinstance(candidate, Node):
                 node = candidate
         message = local.get("message")
-        told = getattr(getattr(message, "event", None), "id", None) or getattr(message, "lineage_key", None)
-        event = told if isinstance(told, str) else event
+        name = getattr(getattr(message, "event", None), "id", None) or getattr(message, "lineage_key", None)
+        event = name if isinstance(name, str) else event
         trace = trace.tb_next
     return node, event

@@ -1,7 +1,7 @@
 """What a query reads of its events: types, attributes, and predicates on single events.
 
-Readings: R9 and R10 (a selection must not drop versions of a modified event), R21, R33.  All of it is on the safe side:
-what is not certain to be left unread is read.
+Readings: R9 and R10 (a selection must not drop versions of a modified event), R21, R33.  In doubt an attribute counts
+as read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from cedr.plan.logical import (
 
 
 def attributes_read(plan: Node) -> Mapping[str, frozenset[str]]:
-    """For each event type, the attributes that the plan may ask for."""
+    """For each event type, the attributes that the plan may read."""
     types = types_read(plan)
     if any(isinstance(node, Distinct | Coalesce | Difference | Union) for node in walk(plan)):
         return {name: frozenset(of.attributes) for name, of in types.items()}
@@ -38,7 +38,7 @@ def attributes_read(plan: Node) -> Mapping[str, frozenset[str]]:
 
 
 def fields_read(plan: Node) -> Mapping[str, frozenset[Way]]:
-    """For each attribute of which only fields are asked for, the ways to them, without its own name."""
+    """For each attribute of which the plan reads only fields, the paths of these fields inside the attribute."""
     if any(isinstance(node, Distinct | Coalesce | Difference | Union) for node in walk(plan)):
         return {}
     found = {way for node in walk(plan) for expression in expressions_of(node) for way in ways_in(expression)}
@@ -49,7 +49,7 @@ def fields_read(plan: Node) -> Mapping[str, frozenset[Way]]:
 
 
 def _expressions(node: object) -> Iterator[Expression]:
-    """All expressions of one operator, whatever field they stand in."""
+    """All expressions of one operator, in any of its fields."""
     if isinstance(node, Expression):
         yield from walk_expression(node)
     elif isinstance(node, tuple | list):
@@ -63,10 +63,10 @@ def _expressions(node: object) -> Iterator[Expression]:
 
 
 def selections(plan: Node) -> Mapping[str, tuple[Expression, ...]]:
-    """For each event type the predicates of all places where the plan takes it in.
+    """For each event type the predicates of all places where the plan reads it.
 
-    An event for which none of them can be true has no bearing on the result.  A type that is taken in somewhere without
-    a predicate is not there, nor is one that may be revised: there a version that fails still closes one that passed.
+    An event for which none of them can be true does not affect the result.  Types that some place reads without a
+    predicate are left out.  So are revisable types: a version that fails a predicate still closes one that passed.
     """
     found: dict[str, list[Expression]] = {}
     bare: set[str] = set()
@@ -80,7 +80,7 @@ def selections(plan: Node) -> Mapping[str, tuple[Expression, ...]]:
 
 
 def _leaves(node: Node, above: tuple[Expression, ...]) -> Iterator[tuple[Source, tuple[Expression, ...]]]:
-    """The sources, each with the predicates that stand right above it."""
+    """The sources, each with the predicates directly above it."""
     if isinstance(node, Source):
         yield node, above
     elif isinstance(node, Select):

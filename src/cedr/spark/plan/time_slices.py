@@ -1,8 +1,8 @@
-"""Bounded input without a key, split by time: slices that overlap by as far as a row can see.
+"""Splits bounded input without a key by time, into slices that overlap by the reach of a row.
 
 Readings: R11 to R18 (scopes), R25 (choices).  A row with Vs = v depends on events with Vs in [v - back, v + ahead] and
-on no others; so a slice of time that has these at its edges gives its own rows as the whole would.  What is not certain
-to see so far only is not sliced.
+on no others.  So a slice that also has the events that far beyond its edges gives the same rows as the whole input.  A
+plan whose reach is not known is not sliced.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from cedr.spark.sources.clocks import is_bad
 from cedr.spark.sources.events import Events
 
 _PLAIN = ("change", "arrival", "guarantee", "occurrence_start", "occurrence_end", "key")
-"""Where a source has one of these, an event may have several rows, and these may lie in different slices."""
+"""If a source has one of these, an event may have several rows, and they may lie in different slices."""
 
 
 def slices_of(plan: Node, events: Events, most: int) -> Slices | None:
-    """Slices of the events of a plan, as many as ``most``; None where slicing would be wrong, or of no use.
+    """At most ``most`` slices of the events of a plan; None if slices would be wrong, or useless.
 
-    Asks Spark for the first and the last time.
+    Runs a Spark job for the first and the last time.
     """
-    seen = sight_of(plan)
+    reached = sight_of(plan)
     revised = any(node.type.revisable for node in _sources(plan))
-    if seen is None or revised or any(part in source.header for source in events.sources for part in _PLAIN):
+    if reached is None or revised or any(part in source.header for source in events.sources for part in _PLAIN):
         return None
     first, last = None, None
     for source in events.sources:
@@ -37,9 +37,9 @@ def slices_of(plan: Node, events: Events, most: int) -> Slices | None:
             first, last = min(low, first if first is not None else low), max(high, last if last is not None else high)
     if first is None or last is None:
         return None
-    width = max(4 * (seen.back + seen.ahead) + 1, -(-(last - first + 1) // most))
+    width = max(4 * (reached.back + reached.ahead) + 1, -(-(last - first + 1) // most))
     count = -(-(last - first + 1) // width)
-    return Slices(first, width, count, seen.back, seen.ahead) if count > 1 else None
+    return Slices(first, width, count, reached.back, reached.ahead) if count > 1 else None
 
 
 def _sources(plan: Node) -> list[Source]:

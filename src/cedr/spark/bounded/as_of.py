@@ -1,4 +1,4 @@
-"""What had been said up to a CEDR time: the rows that stood then.  Readings: R5, R8 (K), R24."""
+"""AS OF a CEDR time: the rows that a history had emitted by then and not retracted.  Readings: R5, R8 (K), R24."""
 
 from __future__ import annotations
 
@@ -11,37 +11,38 @@ import pyarrow.compute as pc
 
 from cedr.model.time import Time
 from cedr.spark.layout.read_faults import Letter
-from cedr.spark.output.rows import Told
-from cedr.spark.step.bucket import Step
+from cedr.spark.output.rows import EmittedColumns
+from cedr.spark.output.step_output import StepOutput
 
 
-class Stood(NamedTuple):
-    """What stood at a time, at each level."""
+class OutputAsOf(NamedTuple):
+    """The rows of each level at a CEDR time."""
 
     time: Time
-    said: list[Told]
+    changes: list[EmittedColumns]
     letters: list[Letter]
 
 
-def stood(steps: Iterable[Step], time: Time) -> Stood:
-    """What the steps up to a time amount to."""
-    said: dict[int, list[pa.RecordBatch]] = {}
+def output_as_of(steps: Iterable[StepOutput], time: Time) -> OutputAsOf:
+    """Combine all steps up to a CEDR time."""
+    batches: dict[int, list[pa.RecordBatch]] = {}
     names: list[str] = []
     letters: list[Letter] = []
     for step in steps:
         if step.time > time:
             break
-        names = [changes.level_name for changes in step.said]
-        for of, changes in enumerate(step.said):
-            said.setdefault(of, []).append(changes.to_arrow())
+        names = [changes.level_name for changes in step.changes]
+        for level, changes in enumerate(step.changes):
+            batches.setdefault(level, []).append(changes.to_arrow())
         letters += step.letters
-    return Stood(time, [Told(name, time, None, standing(said[of])) for of, name in enumerate(names)], letters)
+    levels = [EmittedColumns(name, time, None, standing_rows(batches[level])) for level, name in enumerate(names)]
+    return OutputAsOf(time, levels, letters)
 
 
-def standing(said: list[pa.RecordBatch]) -> pa.RecordBatch:
-    """Of each K the last that was said, unless it was taken back."""
-    told = [batch for batch in said if batch.num_rows] or said[:1]  # before the first row types are a guess
-    tables = [pa.Table.from_batches([batch]) for batch in told]
+def standing_rows(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    """The last change of each K, unless it removed its row."""
+    emitted = [batch for batch in batches if batch.num_rows] or batches[:1]  # an empty batch does not know its types
+    tables = [pa.Table.from_batches([batch]) for batch in emitted]
     table = pa.concat_tables(tables, promote_options="default").combine_chunks()
     numbered = table.select(["id", "Os", "said"]).append_column("row", pa.array(np.arange(table.num_rows)))
     last = numbered.group_by(["id", "Os", "said"]).aggregate([("row", "max")]).column("row_max")

@@ -1,7 +1,7 @@
-"""Queries that need several keys as stages: each is split by a key of its own, and takes in the rows of the one before.
+"""Plans stages for a query that needs several keys: each stage has its own key, and reads the rows of earlier ones.
 
-Paper: Section 3.3.2 (operators compose).  Readings: R9, R32, R33, R36.  Only where every row is certain to come out as
-one pipeline would say it: otherwise there is one bucket, and the explanation says why.
+Paper: Section 3.3.2 (operators compose).  Readings: R9, R32, R33, R36.  A query runs in stages only if every row is
+certain to be the one that one pipeline would emit.  Otherwise it has one bucket, and the explanation says why.
 """
 
 from __future__ import annotations
@@ -20,22 +20,21 @@ from cedr.plan.analyses.reads import types_read
 from cedr.plan.analyses.stages import NoStages, Stage, stages_of
 from cedr.plan.logical import ROW, Made, Node
 from cedr.plan.splitting import Split, split_of
-from cedr.spark.layout.layout import BUCKETS, Later, Layout, Onward, SourceLayout, provider_of
+from cedr.spark.layout.layout import BUCKETS, INPUT, Destination, LaterStage, Layout, SourceLayout, provider_of
 from cedr.spark.layout.tokens import tokens
 from cedr.spark.plan.columns import Slots
 from cedr.spark.plan.planning import Options, Planned
 from cedr.spark.sources.events import Events
-from cedr.spark.step.chaining import INPUT
 
 _HASHED: Final = {
     DataType.INTEGER: (st.ByteType, st.ShortType, st.IntegerType, st.LongType),
     DataType.STRING: (st.StringType,),
 }
-"""Columns whose buckets are the same whether Spark tells them or the workers of a stage."""
+"""Columns whose hash is the same in Spark and in the workers."""
 
 
-def staged(planned: Planned, events: Events, options: Options, *, streaming: bool, controlled: bool) -> Planned:
-    """A query without a key, in stages where these are certain to be right; otherwise with the reason why not."""
+def with_stages(planned: Planned, events: Events, options: Options, *, streaming: bool, controlled: bool) -> Planned:
+    """Plan a query without a key in stages if they are certain to be right; otherwise give the reason in its key."""
     reason = _unsuitable(planned.layout, events)
     if planned.layout.changes and not reason:
         bounded = "" if streaming else "the history of a bounded query is asked for"
@@ -43,17 +42,18 @@ def staged(planned: Planned, events: Events, options: Options, *, streaming: boo
         reason = bounded or switched or _unsuitable_stream(planned.layout, events)
     versions = _versions(planned.layout, events)
     plan = planned.layout.query.plan
-    found = NoStages(reason) if reason else stages_of(plan, _why_whole, FOREVER if versions else 0)
-    if not isinstance(found, NoStages):
-        found = _checked(found, planned.slots, versions=versions)
-    if isinstance(found, NoStages):
-        layout = replace(planned.layout, key=f"{planned.layout.key}; not in stages: {found.reason}")
+    stages = NoStages(reason) if reason else stages_of(plan, _why_whole, FOREVER if versions else 0)
+    if not isinstance(stages, NoStages):
+        stages = _checked(stages, planned.slots, versions=versions)
+    if isinstance(stages, NoStages):
+        layout = replace(planned.layout, key=f"{planned.layout.key}; not in stages: {stages.reason}")
         return replace(planned, layout=layout)
-    splits = tuple(split_of(stage.plan, stable_key=True) for stage in found)
+    splits = tuple(split_of(stage.plan, stable_key=True) for stage in stages)
     buckets = options.buckets
-    layouts = _layouts(replace(planned.layout, follows=options.follows), found, splits, buckets)
+    base = replace(planned.layout, buckets_from_state=options.buckets_from_state)
+    layouts = _layouts(base, stages, splits, buckets)
     key = f"in {len(layouts)} stages of {buckets} buckets"
-    layout = replace(planned.layout, key=key, tokens=layouts[0].tokens, follows=layouts[0].follows)
+    layout = replace(base, key=key, tokens=layouts[0].tokens)
     return replace(planned, layout=layout, split=splits[0], stages=layouts, later=splits[1:])
 
 
@@ -61,7 +61,7 @@ def staged(planned: Planned, events: Events, options: Options, *, streaming: boo
 
 
 def _unsuitable(layout: Layout, events: Events) -> str:
-    """Why a query is not run in stages, whatever its plan is."""
+    """Why a query cannot run in stages, whatever its plan is; empty if it can."""
     if layout.recorded or layout.query.as_of is not None:
         return "a recorded history is judged message by message"
     if len(layout.levels) > 1:
@@ -84,7 +84,7 @@ def _versions(layout: Layout, events: Events) -> bool:
 
 
 def _unsuitable_stream(layout: Layout, events: Events) -> str:
-    """Why what is said step by step could differ.  Readings: R33 (admission), R34, R38."""
+    """Why the changes of single steps could differ; empty if they cannot.  Readings: R33 (admission), R34, R38."""
     if layout.levels[0] not in (STRONG, MIDDLE):
         return f"the level {layout.levels[0]} waits or forgets by the events of one pipeline"
     named = [source.provider for source in events.sources]
@@ -98,13 +98,13 @@ def _unsuitable_stream(layout: Layout, events: Events) -> str:
 
 
 def _why_whole(plan: Node) -> str:
-    """Why a stage cannot be split; empty where it can."""
-    found = split_of(plan, stable_key=True)
-    return found.whole or ("" if found.by else "each event stands for itself")
+    """Why a stage cannot be split; empty if it can."""
+    split = split_of(plan, stable_key=True)
+    return split.whole or ("" if split.by else "each event stands for itself")
 
 
 def _checked(stages: tuple[Stage, ...], slots: Slots, *, versions: bool) -> tuple[Stage, ...] | NoStages:
-    """Whether workers can tell where the rows of each stage go; with versions, whether all of an event's go there."""
+    """Check that workers can compute the bucket of each row of a stage; all versions of an event need the same one."""
     for stage in stages[:-1]:
         made = _made(stage).type
         reserved = [name for name in SAID if name in made.attributes]
@@ -128,58 +128,58 @@ def _made(stage: Stage) -> Made:
 
 
 def _reader(stage: Stage, stages: tuple[Stage, ...]) -> tuple[int, Stage]:
-    """Who takes in the rows of a stage, and its number."""
+    """The number of the stage that reads the rows of a stage, and that stage."""
     return next((number, each) for number, each in enumerate(stages, 1) if each.reads(stage))
 
 
 def _columns(stage: Stage, key: str, slots: Slots) -> list[st.DataType]:
-    """The types of the columns of the input that an attribute of a stage's rows comes from."""
+    """The types of the input columns from which an attribute of a stage's rows comes."""
     top = Part.of(stage.plan)
     leaves = {leaf.path: leaf.type.name for leaf in top.leaves()}
-    found = [slots.type_of(leaves[path], way) for path, way in top.resolve(ROW, (key,))]
-    return [of for of in found if of is not None]
+    types = [slots.type_of(leaves[path], way) for path, way in top.resolve(ROW, (key,))]
+    return [each for each in types if each is not None]
 
 
 # -- how --------------------------------------------------------------------------------------------------------------
 
 
 def _layouts(layout: Layout, stages: tuple[Stage, ...], splits: tuple[Split, ...], buckets: int) -> tuple[Layout, ...]:
-    """What the workers of each stage know."""
+    """The layout of each stage."""
     names = [of.name for of in layout.types]
     codes = [frozenset(names.index(name) for name in types_read(stage.plan) if name in names) for stage in stages]
     own = tokens(buckets)
-    later = [Later(each, own) for each in codes]
+    later = [LaterStage(each, own) for each in codes]
     shown = "; ".join(f"{number} by {split}" for number, split in enumerate(splits, 1))
     fixed = {BUCKETS: str(buckets), "the stages": shown, "the level": layout.levels[0].name}
-    found: list[Layout] = []
+    layouts: list[Layout] = []
     for number, (stage, split) in enumerate(zip(stages, splits, strict=True), 1):
-        taken = {place: _made(each) for place, each in enumerate(stages, 1) if stage.reads(each)}
-        known = {made.type.name: made.type for made in taken.values()}
-        base = layout if number == 1 else _following(layout, tuple(taken), buckets)
-        onward = None
+        inputs = {place: _made(each) for place, each in enumerate(stages, 1) if stage.reads(each)}
+        types = {made.type.name: made.type for made in inputs.values()}
+        base = layout if number == 1 else _after_first(layout, tuple(inputs), buckets)
+        destination = None
         if stage.made is not None:
             reader, _ = _reader(stage, stages)
-            onward = Onward(reader, stage.made, splits[reader - 1].by[stage.made.type.name][0], own)
-        found.append(
+            destination = Destination(reader, stage.made, splits[reader - 1].by[stage.made.type.name][0], own)
+        layouts.append(
             replace(
                 base,
                 query=replace(layout.query, plan=stage.plan),
-                catalog=Catalog({**layout.catalog.types, **known}),
+                catalog=Catalog({**layout.catalog.types, **types}),
                 tokens=own,
                 key=str(split),
                 fingerprint={**layout.fingerprint, **fixed, "the key": str(split)},
                 stage=number,
                 codes=codes[number - 1],
-                onward=onward,
-                taken=taken,
+                destination=destination,
+                stage_inputs=inputs,
                 later=tuple(later[number:]),
             )
         )
-    return tuple(found)
+    return tuple(layouts)
 
 
-def _following(layout: Layout, taken: tuple[int, ...], buckets: int) -> Layout:
-    """Providers are the buckets of stages that are read; what disorder and silence promise the first stage tells."""
-    before = tuple(provider_of(stage, each, buckets) for stage in taken for each in range(buckets))
+def _after_first(layout: Layout, inputs: tuple[int, ...], buckets: int) -> Layout:
+    """A layout whose providers are the buckets that it reads; ``disorder`` and ``idle`` are for the first stage."""
+    before = tuple(provider_of(stage, each, buckets) for stage in inputs for each in range(buckets))
     sources = tuple(SourceLayout(source.provider or INPUT, None, None) for source in layout.sources)
     return replace(layout, providers=(*before, *(layout.providers or (INPUT,))), sources=sources)

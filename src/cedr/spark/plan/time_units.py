@@ -1,6 +1,6 @@
-"""Whether the durations of a query, and the times of its events, have the same kind of unit.
+"""Checks that the durations of a query fit the times of its events.
 
-Reading: R50.  "5 minutes" means nothing among ticks, and 10 ticks are next to nothing among timestamps.
+Reading: R50.  "5 minutes" has no meaning for ticks, and 10 ticks are hardly meant for timestamps.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cedr.spark.sources.events import Events, EventSource
 
 
 def check_units(durations: Iterable[WrittenDuration], events: Events) -> None:
-    """Raises ``StreamError`` where a query or ``disorder=`` speaks of other units than the times of the events do."""
+    """Raises ``StreamError`` if a duration has a unit and the times have none, or the other way round."""
     instants = events.instants
     source = events.sources[0]
     for each in durations:

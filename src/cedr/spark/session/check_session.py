@@ -1,6 +1,6 @@
-"""Whether a session that somebody else has made can run a query: what is missing is said before anything starts.
+"""Checks, before anything starts, whether a session that the user made can run a query.
 
-Only what the public API tells, so that it works under Spark Connect too; what it does not tell is not checked.
+It uses only the public API, so that it works under Spark Connect too; what that API does not show is not checked.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _ASK: Final = "import sys; print('%d.%d' % sys.version_info[:2]); import cedr.sp
 def check_session(session: Any, *, streaming: bool) -> None:
     """Raises ``HostError`` with what a session lacks to run a query, and how to set it."""
     check_packages()
-    told = tuple(map(int, re.findall(r"\d+", session.version)[:2]))
-    if told < _LEAST:
+    version = tuple(map(int, re.findall(r"\d+", session.version)[:2]))
+    if version < _LEAST:
         primary = f"the session is of Spark {session.version}, and a query needs 4.2 or newer"
         raise HostError(Diagnostic("unfit-session", primary, hint="use a newer Spark"))
     if streaming:
@@ -36,7 +36,7 @@ def check_session(session: Any, *, streaming: bool) -> None:
 
 
 def _check_state_store(session: Any) -> None:
-    """Stateful Python runs on RocksDB alone; other makers of Spark have a RocksDB of their own."""
+    """Stateful Python needs RocksDB; distributions of Spark may have a RocksDB provider of their own."""
     found = session.conf.get(STATE_STORE)
     if "RocksDB" not in found:
         primary = f"the session keeps the state of streams in {found.rpartition('.')[2]}, and a query needs RocksDB"
@@ -45,11 +45,11 @@ def _check_state_store(session: Any) -> None:
 
 
 def check_workers(session: Any) -> None:
-    """Raises ``HostError`` where workers on this machine run a Python that cannot run a query."""
+    """Raises ``HostError`` if workers on this machine run a Python that cannot run a query."""
     try:
         context = session.sparkContext
         python, local = str(context.pythonExec), str(context.master).startswith("local")
-    except Exception:  # Spark Connect has no context, and does not tell what its workers run
+    except Exception:  # Spark Connect has no context, and does not show which Python its workers run
         return
     found = shutil.which(python)
     if not local or found == sys.executable:
@@ -66,13 +66,13 @@ def check_workers(session: Any) -> None:
 
 @lru_cache(maxsize=16)
 def _wrong_with(python: str) -> str:
-    """Why a Python cannot run a query; empty where it can."""
+    """Why a Python cannot run a query; empty if it can."""
     try:
         done = subprocess.run([python, "-c", _ASK], capture_output=True, timeout=_SECONDS, check=False, text=True)
     except (OSError, subprocess.TimeoutExpired):
         return "does not start"
     own = f"{sys.version_info.major}.{sys.version_info.minor}"
-    told = done.stdout.strip()
-    if told != own:
-        return f"is Python {told or 'of an unknown version'}, and this one is {own}"
+    version = done.stdout.strip()
+    if version != own:
+        return f"is Python {version or 'of an unknown version'}, and this one is {own}"
     return "" if done.returncode == 0 else "has no cedr[spark] installed"

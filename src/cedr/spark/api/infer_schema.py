@@ -1,7 +1,7 @@
-"""What the columns of files are, where nobody says it: from the footer of a Parquet file, or from the first lines.
+"""Infers the columns of files: from the footer of a Parquet file, or from the first lines.
 
-Readings: R2, R20.  A column has the type of nearly all of its values: one value that does not fit is a dead letter, and
-does not make texts of all the numbers.
+Readings: R2, R20.  A column has the type of nearly all of its values.  So one value that does not fit makes a dead
+letter, and does not turn a column of numbers into texts.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from cedr.spark.map_task.formats import values
 from cedr.spark.map_task.formats.lines import local_path, packed
 
 _LINES: Final = 1_000
-"""So many lines are looked at."""
+"""The most lines that are examined."""
 _BYTES: Final = 1 << 18
 _ENOUGH: Final = 0.9
-"""So many of the values of a column must be of its type."""
+"""The share of the values of a column that must have its type."""
 
 
 def inferred_schema(session: Any, path: str, form: str, separator: str, *, header: bool) -> st.StructType:
-    """The columns of files.  Raises ``StreamError`` where nothing is there to tell them."""
+    """The columns of files.  Raises ``StreamError`` if there is no file to infer them from."""
     if form == "parquet":
         try:
             found: st.StructType = session.read.parquet(path).schema
@@ -43,19 +43,19 @@ def inferred_schema(session: Any, path: str, form: str, separator: str, *, heade
 
 
 def has_header(session: Any, path: str, separator: str, asked: Sequence[str]) -> bool:
-    """Whether the first line of CSV files has the names that are asked for; where nothing is there yet, it will."""
+    """Whether the first line of CSV files has the given names; True if there is no file yet."""
     lines = first_lines(session, path, 1)
     return not lines or names_in(next(csv.reader(lines[:1], delimiter=separator)), asked)
 
 
 def names_in(found: Iterable[str], asked: Iterable[str]) -> bool:
-    """Whether all names are there, in whatever case."""
+    """Whether all names are there, ignoring case."""
     there = {name.strip().lower() for name in found}
     return all(name.lower() in there for name in asked)
 
 
 def first_lines(session: Any, path: str, count: int = _LINES) -> list[str]:
-    """The first lines of files that have something on them; none where no file is there."""
+    """The first lines of files that are not empty; none if there is no file."""
     texts = _here(path)
     if texts is None:
         try:
@@ -66,7 +66,7 @@ def first_lines(session: Any, path: str, count: int = _LINES) -> list[str]:
 
 
 def _here(path: str) -> list[str] | None:
-    """The first lines of a file that is here, or of one in a folder that is; None where Spark must be asked."""
+    """The first lines of a file, or of one in a folder, on this machine; None if only Spark can read it."""
     place = Path(local_path(path))
     try:
         if place.is_dir():
@@ -93,7 +93,7 @@ def csv_schema(lines: Sequence[str], separator: str, *, header: bool) -> st.Stru
 
 
 def _type_of(texts: Sequence[str]) -> st.DataType:
-    """The first type that nearly all texts are of."""
+    """The first type that nearly all texts have."""
     for test, of in _TESTS:
         if texts and sum(map(test, texts)) >= _ENOUGH * len(texts):
             return of
@@ -101,7 +101,7 @@ def _type_of(texts: Sequence[str]) -> st.DataType:
 
 
 def json_schema(session: Any, path: str, lines: Iterable[str]) -> st.StructType:
-    """The columns of objects, one on each line; where some are nested, as Spark finds them."""
+    """The columns of JSON objects, one on each line; Spark infers nested ones."""
     found: dict[str, list[Any]] = {}
     for line in lines:
         try:
@@ -142,7 +142,7 @@ def _reads(read: Callable[[str], object]) -> Callable[[str], bool]:
 
 
 def _is_time(text: str) -> bool:
-    """Whether it is a timestamp with month and day: a year alone is more often a number or a name."""
+    """Whether a text is a timestamp with month and day: a year alone is more often a number or a name."""
     return len(text) >= 8 and "-" in text[4:8] and _reads(lambda each: values.instant(each, "UTC"))(text)
 
 

@@ -1,6 +1,6 @@
-"""What is written beside the segments of a bucket: of which query they are, and who wrote them last.
+"""The record beside the segments of a bucket: which query they belong to, and which step wrote them.
 
-Reading: R38.  A checkpoint of another query is refused, with what has changed; other levels are a switch.
+Reading: R38.  A query refuses the checkpoint of another query, and says what has changed; another level is a switch.
 """
 
 from __future__ import annotations
@@ -17,37 +17,40 @@ from cedr.model.time import Time
 from cedr.spark.layout.layout import BUCKETS, Layout
 
 if TYPE_CHECKING:
-    from cedr.spark.step.worker import Done
+    from cedr.spark.state.pipeline_cache import StepResult
 
 VERSION: Final = 1
 
 
 @dataclass
 class Record:
-    """The record of one bucket."""
+    """The record of one bucket.  Its fields are the keys of the JSON object in the checkpoint."""
 
     fingerprint: dict[str, str]
     asked: list[str]
-    """The levels that were asked for when the query was last started."""
+    """The levels that the query had when it was last started."""
     lineage: str
-    """Names the bucket of this checkpoint."""
+    """Names this bucket of this checkpoint."""
     nonce: str
-    """Names the step that wrote the state: a process that made this very step holds what was written."""
+    """Names the step that wrote the state; the process that made it has a pipeline with this very state."""
     time: Time = 0
+    """The CEDR time of that step."""
     names: dict[str, None] = field(default_factory=dict)
+    """The names of the segments."""
     heard: list[list[Any]] = field(default_factory=list)
+    """When each provider was last heard of, for sources with ``idle``."""
     holder: list[str] | None = None
-    """Where the process that made the step can be asked for the next one, if it still lives."""
+    """The address of the process that made the step; it makes the next step too, if it still lives."""
     version: int = VERSION
 
     @classmethod
-    def fresh(cls, layout: Layout) -> Record:
-        """A bucket that nothing was written of."""
+    def new(cls, layout: Layout) -> Record:
+        """The record of a bucket without state."""
         return cls(dict(layout.fingerprint), _names(layout), uuid.uuid4().hex, "")
 
     @classmethod
     def read(cls, written: str, layout: Layout) -> Record:
-        """What was written.  Raises ``HostError`` where it is of another version or query."""
+        """Read a record.  Raises ``HostError`` if it has another version or belongs to another query."""
         data = json.loads(written)
         if data.get("version") != VERSION:
             primary = f"the checkpoint has state of version {data.get('version')}, this program reads version {VERSION}"
@@ -58,13 +61,15 @@ class Record:
         _check(record, layout)
         return record
 
-    def after(self, done: Done, layout: Layout) -> Record:
-        """The record of the next step."""
-        holder = None if done.holder is None else list(done.holder)
-        return replace(self, asked=_names(layout), nonce=done.nonce, time=done.time, heard=done.heard, holder=holder)
+    def after(self, result: StepResult, layout: Layout) -> Record:
+        """The record after a step."""
+        holder = None if result.holder is None else list(result.holder)
+        return replace(
+            self, asked=_names(layout), nonce=result.nonce, time=result.time, heard=result.heard, holder=holder
+        )
 
     def as_text(self) -> str:
-        """As it is written."""
+        """The record as JSON, as the checkpoint has it."""
         return json.dumps({**asdict(self), "names": list(self.names)})
 
 
@@ -73,7 +78,7 @@ def _names(layout: Layout) -> list[str]:
 
 
 def _check(record: Record, layout: Layout) -> None:
-    """Whether the state is of this query."""
+    """Raises ``HostError`` if the state belongs to another query."""
     now = layout.fingerprint
     changed = [what for what in now if record.fingerprint.get(what) != now[what]]
     if changed:
@@ -85,8 +90,8 @@ def _check(record: Record, layout: Layout) -> None:
 
 
 def _count(levels: Iterable[str]) -> str:
-    found = list(levels)
-    return f"{len(found)} level{'' if len(found) == 1 else 's'} ({', '.join(found)})"
+    names = list(levels)
+    return f"{len(names)} level{'' if len(names) == 1 else 's'} ({', '.join(names)})"
 
 
 def _refusal(record: Record, layout: Layout, changed: list[str]) -> HostError:

@@ -1,0 +1,1 @@
+"""Bounded input: each bucket runs its pipeline once."""
