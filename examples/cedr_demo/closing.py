@@ -50,6 +50,7 @@ def closing(watching: Watching, peaks: Sequence[Peak], found: Agreement) -> Clos
     notes = (
         "an alert waits from the arrival of its last event on, on the clock of the events",
         f"the last sync point is {at} UTC",
+        "WEAK has the state of a run at WEAK alone; in one run MIDDLE and WEAK share their operators",
     )
     return Closing(table, (*(f"({note})" for note in notes), "", *map(_promise, found.levels), letters))
 

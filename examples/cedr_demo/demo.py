@@ -15,9 +15,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from cedr.cli.reporting import WRONG, say
+from cedr.model.level import WEAK
 from cedr_demo.arriving import Arriving, Scale
 from cedr_demo.closing import closing
-from cedr_demo.running import LocalRun, Run
+from cedr_demo.running import LocalRun, Run, alone
 from cedr_demo.screen import screen
 from cedr_demo.view import view
 from cedr_demo.watching import Peak, Watching
@@ -80,6 +81,7 @@ class Demo:
     def _prepared(self, where: str) -> tuple[Watching, HistoryTable]:
         watching = Watching(Arriving(self._scale), query_text())
         self._view.begin(watching, where)
+        self._alone = Peak.of([batch[0] for batch in alone(watching.query, watching.arriving, WEAK)])
         return watching, watching.meant()
 
     def _shown(self, run: Run, watching: Watching, meant: HistoryTable, where: str) -> int:
@@ -89,7 +91,10 @@ class Demo:
             first = first if first is not None or not batch.told else monotonic() - self._began
             self._view.step(watching.take(batch), run.costs())
         costs = run.costs()
-        peaks = [Peak.of([batch[place] for batch in costs]) for place in range(len(watching.accounts))]
+        peaks = [
+            self._alone if level == WEAK else Peak.of([batch[place] for batch in costs])
+            for place, level in enumerate(watching.accounts)
+        ]
         found = watching.judged(meant)
         self._view.close(closing(watching, peaks, found), screen(watching, peaks, found, where))
         say(f"{monotonic() - self._began:.0f} seconds in all, first results after {first or 0:.0f}")

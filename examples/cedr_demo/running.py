@@ -78,6 +78,14 @@ class LocalRun:
         return self._costs
 
 
+def alone(query: CompiledQuery, arriving: Arriving, level: ConsistencyLevel) -> list[list[Costs]]:
+    """What a level holds by itself, batch by batch: of levels that share operators the run shows what all need."""
+    run = LocalRun(query, arriving, [level])
+    for _ in run.batches(lambda: None):
+        pass
+    return run.costs()
+
+
 def in_order(told: Iterable[Told]) -> list[Told]:
     """In one order, whichever host tells it."""
     return sorted(told, key=_order)

@@ -128,9 +128,9 @@ def _notes(peaks: Sequence[Peak], found: Agreement) -> str:
     _, middle, weak = (peak.kept for peak in peaks)
     figures = f"Mean delay in event time; wrong and missing of {found.meant_to:,} alerts; memory: most events kept."
     if weak >= middle:
-        return f"{figures} WEAK keeps as much as MIDDLE here."
+        return f"{figures} WEAK keeps as much as MIDDLE here, and the two share one memory."
     share = f"{100 * weak / middle:.0f} %"
-    return f"{figures} WEAK keeps {share} of what MIDDLE keeps: it forgets what no live alert needs."
+    return f"{figures} WEAK alone keeps {share} of what MIDDLE keeps; here the two share one memory."
 
 
 def _verdict(found: Agreement) -> str:

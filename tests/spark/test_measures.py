@@ -12,7 +12,7 @@ from cedr.model.level import MIDDLE
 from cedr.model.schema import Catalog
 from cedr.model.stream import Guarantee, Retract
 from cedr.plan.compile import compile_text
-from cedr.spark.output.measuring import MEASURES, measured
+from cedr.spark.output.measures import MEASURES, measure_level
 
 CLASSIC = Row(received=5, level="MIDDLE")
 CONNECT = Row("values", "schema")(
@@ -38,6 +38,6 @@ def test_a_bucket_measures_retractions_of_unknown_rows() -> None:
     plan = compile_text("EVENT Q WHEN ANY(A AS a)", Catalog(open=True)).queries["Q"].plan
     pipeline = Pipeline(plan, MIDDLE, Catalog(open=True))
     (changes,) = pipeline.step([Guarantee(5), Retract("A/a@5", valid_end=9)], 1)
-    row = measured(0, pipeline.measures()[0], changes, 5, 0)
+    row = measure_level(0, pipeline.measures()[0], changes, 5, 0)
     assert row["unknown"] == 1
     assert set(row) == set(MEASURES)

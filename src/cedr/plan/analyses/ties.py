@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cedr.plan.logical import TYING, AtLeast, Made, Node, Rename, Select, Source
+from cedr.plan.analyses.facts import Facts
+from cedr.plan.logical import TYING, AtLeast, Node
 
 
 def counted_parameters(node: Node) -> tuple[int, ...]:
@@ -13,11 +14,5 @@ def counted_parameters(node: Node) -> tuple[int, ...]:
     """
     if not isinstance(node, TYING) or node.ties or (isinstance(node, AtLeast) and node.count < 2):
         return ()
-    found = tuple(index for index, parameter in enumerate(node.parameters) if _primitive(parameter.input))
+    found = tuple(index for index, parameter in enumerate(node.parameters) if Facts(parameter.input).primitive)
     return found if len(found) > 1 else ()
-
-
-def _primitive(node: Node) -> bool:
-    while isinstance(node, Rename | Select):
-        node = node.input
-    return isinstance(node, Source) and not isinstance(node, Made)

@@ -1,0 +1,121 @@
+"""Each clause broken on purpose: the check of that clause must fail, or it would not find such an operator.
+
+Paper: Section 5.  Readings: R34, R36, R37.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from cedr.model.time import Time
+from cedr.runtime.operators.contract import Frontier, Line, Snapshot
+from cedr.runtime.operators.mechanism.affected_ranges import PatternOperator
+from cedr.runtime.operators.mechanism.inputs import Input
+from cedr.runtime.operators.mechanism.undecided import Waiting
+from cedr.runtime.store.holders import NONE
+from cedr.runtime.store.table import Delta
+from tests.conformance.clauses import CLAUSES
+from tests.conformance.operators import plan_of
+from tests.conformance.test_operators import stories
+
+
+def fails(clause: str, name: str) -> None:
+    """The check of a clause fails for an operator, on some story of a few hundred."""
+
+    @settings(
+        max_examples=400,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.data())
+    def run(data: st.DataObject) -> None:
+        CLAUSES[clause](plan_of(name), data.draw(stories(revisable=False)))
+
+    with pytest.raises(AssertionError):
+        run()
+
+
+def test_clause_1_a_removal_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    update = PatternOperator.update
+
+    def losing(self: PatternOperator, deltas: Sequence[Delta], frontiers: Sequence[Frontier]) -> Delta:
+        return Delta(NONE, update(self, deltas, frontiers).added)
+
+    monkeypatch.setattr(PatternOperator, "update", losing)
+    fails("1 meaning", "SEQUENCE")
+
+
+def test_clause_2_what_is_final_is_one_too_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    frontier = PatternOperator.frontier
+
+    def hasty(self: PatternOperator, inputs: Sequence[Frontier], frozen: Time) -> Frontier:
+        found = frontier(self, inputs, frozen)
+        return found._replace(final=found.final + 1)
+
+    monkeypatch.setattr(PatternOperator, "frontier", hasty)
+    fails("2 frontier", "SEQUENCE")
+
+
+def test_clause_2_a_guarantee_is_given_for_what_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Waiting, "undecided", PatternOperator.undecided)
+    fails("2 frontier", "UNLESS")
+
+
+def test_clause_3_one_row_too_many_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget = Input.forget
+
+    def forgetful(self: Input, line: Time) -> None:
+        forget(self, line + 1)
+
+    monkeypatch.setattr(Input, "forget", forgetful)
+    fails("3 demand", "ATLEAST")
+
+
+def test_clause_4_one_row_too_few_is_demanded(monkeypatch: pytest.MonkeyPatch) -> None:
+    demand = PatternOperator.demand
+
+    def forgetful(self: PatternOperator, line: Line, inputs: Sequence[Frontier], frozen: Time) -> list[Line]:
+        return [Line(needed.vs + 1, needed.ve) for needed in demand(self, line, inputs, frozen)]
+
+    monkeypatch.setattr(PatternOperator, "demand", forgetful)
+    fails("4 snapshot", "ATLEAST")
+
+
+def test_clause_4_a_snapshot_has_no_choices(monkeypatch: pytest.MonkeyPatch) -> None:
+    snapshot = PatternOperator.snapshot
+
+    def empty(self: PatternOperator) -> Snapshot | None:
+        return None if snapshot(self) is None else []
+
+    monkeypatch.setattr(PatternOperator, "snapshot", empty)
+    fails("4 snapshot", "SEQUENCE that consumes")
+
+
+def test_clause_5_a_reader_decides_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    undecided = Waiting.undecided
+
+    def deciding(self: Waiting, known: Time, frozen: Time) -> Time | None:
+        self._pending.rows = self.search(self._after(frozen), known).waiting
+        return undecided(self, known, frozen)
+
+    monkeypatch.setattr(Waiting, "undecided", deciding)
+    fails("5 readers", "UNLESS")
+
+
+def test_clause_6_everything_is_evaluated_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    reaches = PatternOperator.reaches
+
+    def everywhere(self: PatternOperator, *given: Any) -> Any:
+        found = reaches(self, *given)
+        return found._replace(low=found.low - 10**9, high=found.high + 10**9)
+
+    monkeypatch.setattr(PatternOperator, "reaches", everywhere)
+    fails("6 cost", "UNLESS")
