@@ -32,6 +32,9 @@ class Dataflow:
         self._sources, self._holding = built.sources, built.holding
         self._certain = Frontier()
         """What the providers guaranteed when frontiers were last asked for."""
+        self._released: object = None
+        """By what was released last: while it is the same, nothing more can be."""
+        self._needed: dict[str, Time] = {}
 
     @property
     def relation(self) -> Relation:
@@ -49,8 +52,7 @@ class Dataflow:
         for vertex in self.vertices:
             deltas, frontiers = self._fed(vertex, admitted, certain)
             vertex.update(deltas, frontiers)
-            vertex.decide(frontiers, memory)
-            vertex.frontier = vertex.certain(frontiers, memory)
+            vertex.settle(frontiers, memory)
         return self.root.delta
 
     def load(self, known: Mapping[str, Rows]) -> Rows:
@@ -78,6 +80,7 @@ class Dataflow:
         """Providers guarantee more than they did when the last changes came in: more rows may be final."""
         if certain == self._certain:
             return
+        self._released = None
         self._certain = certain
         for vertex in self.vertices:
             below = [part.frontier for part in vertex.inputs] or [certain]
@@ -90,6 +93,10 @@ class Dataflow:
         needed.  ``loads``: the rows that are needed will be loaded, so that also what is final must be computed, where
         somebody above needs it.
         """
+        asked = (line, memory, [vertex.frontier for vertex in self.vertices])
+        if asked == self._released:
+            return self._needed
+        self._released = None if loads else asked
         for vertex in self.vertices:
             vertex.line = Line(FOREVER, FOREVER)
         self.root.line = line
@@ -98,11 +105,11 @@ class Dataflow:
             needed = vertex.operator.demand(vertex.line, below or [Frontier()], vertex.frozen(memory))
             for part, wanted in zip(vertex.inputs, needed, strict=False):
                 part.line = Line(min(part.line.vs, wanted.vs), min(part.line.ve, wanted.ve))
-        lines: dict[str, Time] = {}
+        self._needed = {}
         for vertex in self._sources:
             stream = vertex.relation.stream
-            lines[stream] = min(lines.get(stream, FOREVER), max(vertex.line.vs, BEGINNING))
-        return lines
+            self._needed[stream] = min(self._needed.get(stream, FOREVER), max(vertex.line.vs, BEGINNING))
+        return self._needed
 
     def _fed(
         self, vertex: Vertex, admitted: Mapping[str, Delta], certain: Frontier

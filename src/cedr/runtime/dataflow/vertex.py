@@ -34,6 +34,7 @@ class Vertex:
     frontier: Frontier = UNCERTAIN
     """What is certain about the output for the reader that remembers most."""
     line: Line = ALL
+    _settled_by: tuple[Sequence[Frontier], Time] | None = None
 
     @property
     def relation(self) -> Relation:
@@ -47,8 +48,17 @@ class Vertex:
                 ends.update(delta)
         self.delta = self.operator.update(deltas, frontiers) if any(deltas) else NOTHING
 
-    def decide(self, frontiers: Sequence[Frontier], memory: Time) -> None:
-        """Stop waiting for what is decided; ``memory`` is m."""
+    def settle(self, frontiers: Sequence[Frontier], memory: Time) -> None:
+        """Stop waiting for what is decided, and tell what is certain; ``memory`` is m.
+
+        Both depend on rows that the frontiers of the inputs have passed: while these stand still, nothing changes.
+        """
+        if (frontiers, memory) != self._settled_by:
+            self._settled_by = (frontiers, memory)
+            self._decide(frontiers, memory)
+            self.frontier = self.certain(frontiers, memory)
+
+    def _decide(self, frontiers: Sequence[Frontier], memory: Time) -> None:
         known = min(each.guarantee for each in frontiers)
         for part, ends in enumerate(self.open_ends):
             if ends is not None:
