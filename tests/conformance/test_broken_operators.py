@@ -23,6 +23,8 @@ from tests.conformance.clauses import CLAUSES
 from tests.conformance.operators import plan_of
 from tests.conformance.test_operators import stories
 
+pytestmark = pytest.mark.slow  # in `make test`
+
 
 def fails(clause: str, name: str) -> None:
     """The check of a clause fails for an operator, on some story of a few hundred."""
