@@ -79,7 +79,7 @@ props: $(READY) ## the properties alone, with very many examples
 	@HYPOTHESIS_PROFILE=deep $(PYTEST) -q -n auto tests/properties $(ARGS)
 
 thorough: $(READY) ## the properties with many examples, the same ones each time, and with bounds checked
-	@$(CHECKED) HYPOTHESIS_PROFILE=thorough $(PYTEST) -q -n auto -m "$(FAST)" tests/properties tests/plan $(ARGS)
+	@$(CHECKED) HYPOTHESIS_PROFILE=thorough $(PYTEST) -q -n auto -m "$(FAST)" tests/properties tests/plan tests/conformance $(ARGS)
 
 exhaustive: $(READY) ## all small histories in all orders, operator by operator (ARGS='--slice 1/50' for a part)
 	@$(BIN)/python -m tests.exhaustive $(ARGS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cedr.model.time import FOREVER
@@ -28,8 +28,13 @@ def stories(draw: st.DrawFn, *, revisable: bool) -> Story:
     return Story(catalog, batches, lines, memories, draw(st.integers(1, max(1, len(batches)))))
 
 
+FEW = settings(max_examples=max(5, settings.default.max_examples // 4))
+"""There are many operators and clauses."""
+
+
 @pytest.mark.parametrize("clause", CLAUSES)
 @pytest.mark.parametrize("name", PATTERNS)
+@FEW
 @given(data=st.data())
 def test_contract(name: str, clause: str, data: st.DataObject) -> None:
     """Each clause, for events that stand as they are and for events that are revised."""
