@@ -22,6 +22,7 @@ from cedr.model.stream import Insert, default_key
 from cedr.model.time import BEGINNING, FOREVER
 from cedr.runtime.store.columns import Columns
 from cedr.runtime.values.arrow_arrays import arrow, numpy_of
+from cedr.runtime.values.constant import constant
 
 Times = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -76,7 +77,7 @@ class EventBatch:
         self.provider = provider
         self.ids = _names(id)
         self.vs, self.without_time = _times(vs, "vs")
-        always = np.broadcast_to(np.int64(FOREVER), (len(self.vs),))
+        always = constant(FOREVER, len(self.vs))
         self.ve = _times_or(ve, "ve", always)
         self.os = _times_or(os, "os", self.vs)
         self.closes = oe is not None

@@ -20,6 +20,7 @@ from cedr.consistency.batch import EventBatch
 from cedr.model.stream import Insert, Retract
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.values.arrow_arrays import arrow, arrow_texts, numpy_of
+from cedr.runtime.values.constant import always
 
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]
@@ -73,7 +74,7 @@ def candidates_in(batch: EventBatch, guarantee: Time) -> Mask:
     """Which rows of a batch are candidates."""
     vs, ve, os = batch.vs, batch.ve, batch.os
     if batch.bare and int(vs.min()) > max(guarantee, BEGINNING) and int(vs.max()) < FOREVER:
-        return np.broadcast_to(np.True_, (len(vs),))
+        return always(len(vs))
     found: Mask = (os > guarantee) & (vs < FOREVER) & (ve >= vs)
     if guarantee == BEGINNING:
         found &= os > BEGINNING

@@ -23,6 +23,7 @@ from cedr.runtime.ids.monotone_ids import Rising
 from cedr.runtime.ids.text_ids import TextIds
 from cedr.runtime.kernels.segments import is_sorted
 from cedr.runtime.store.table import Header, Table
+from cedr.runtime.values.constant import always, constant
 from cedr.runtime.values.growable import Growable
 from cedr.runtime.values.run_length import Runs, Uniform, together
 
@@ -59,9 +60,9 @@ class PlainRows(NamedTuple):
     @property
     def header(self) -> Header:
         """The header of the rows."""
-        open_ = np.broadcast_to(np.int64(FOREVER), len(self.vs))
+        open_ = constant(FOREVER, len(self.vs))
         rt = self.vs if self.rt is None else self.rt
-        return Header(self.vs, self.ve, self.os, open_, rt, np.broadcast_to(np.True_, len(self.vs)))
+        return Header(self.vs, self.ve, self.os, open_, rt, always(len(self.vs)))
 
 
 class Source:
@@ -160,7 +161,7 @@ class Source:
         """Put rows, the IDs from the first on having come with them, into the index; which of them are new."""
         if self._rising.takes(self.ids, first):
             self.index.insert_later(rows)
-            return np.broadcast_to(np.True_, (len(rows),))
+            return always(len(rows))
         return self.index.insert_new(self.ids, self.kind.view, rows)
 
     def add_inserts(self, inserted: Sequence[tuple[Story, Said]]) -> None:

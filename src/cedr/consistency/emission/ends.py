@@ -13,6 +13,7 @@ from cedr.consistency.emission.changes import KEPT
 from cedr.consistency.row_queue import RowQueue
 from cedr.model.time import FOREVER, Time
 from cedr.runtime.store.relation import Relation
+from cedr.runtime.values.constant import constant
 from cedr.runtime.values.growable import Growable
 from cedr.runtime.values.run_length import together
 
@@ -39,7 +40,7 @@ class SaidEnds:
     def longer(self, rows: Rows) -> Rows:
         """Ve as said where it is not that of the row; KEPT elsewhere."""
         if not self._said_ve:
-            return np.broadcast_to(np.int64(KEPT), rows.shape)
+            return constant(KEPT, len(rows))
         return np.array([self._said_ve.get(row, KEPT) for row in rows.tolist()], dtype=np.int64)
 
     def said_ves(self, rows: Rows) -> Rows:
@@ -51,7 +52,7 @@ class SaidEnds:
     def due(self, rows: Rows, due: Time) -> Rows:
         """Oe of rows that are said now, as far as it is due; what is not is said later."""
         if self._relation.table.oe.implicit:
-            return np.broadcast_to(np.int64(FOREVER), rows.shape)
+            return constant(FOREVER, len(rows))
         ends = self._relation.table.oe.view[together(rows)]
         later = (ends > due) & (ends < FOREVER)
         if later.any():

@@ -15,6 +15,7 @@ from cedr.model.time import FOREVER, Time
 from cedr.runtime.kernels.segments import is_sorted
 from cedr.runtime.store.segments import by_time
 from cedr.runtime.store.table import Table
+from cedr.runtime.values.constant import always, constant
 from cedr.runtime.values.growable import Growable
 from cedr.runtime.values.run_length import together
 
@@ -75,10 +76,10 @@ def inserts(table: Table, rows: Rows, said_oe: Growable, cedr_time: Time) -> Spo
     if not is_sorted(starts):
         order = by_time(starts)
         rows, starts = rows[order], starts[order]
-    kept = np.broadcast_to(np.int64(KEPT), (n,))
-    open_ = np.broadcast_to(np.int64(FOREVER), (n,))
+    kept = constant(KEPT, n)
+    open_ = constant(FOREVER, n)
     ends = open_ if table.oe.implicit else said_oe.view[together(rows)].copy()
-    is_insert, said = np.broadcast_to(np.True_, (n,)), np.broadcast_to(np.int64(cedr_time), (n,))
+    is_insert, said = always(n), constant(cedr_time, n)
     return Spoken(is_insert, rows, said, ends, kept, kept, kept, starts)
 
 

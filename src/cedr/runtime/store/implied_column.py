@@ -16,13 +16,14 @@ from cedr.runtime.values.growable import Growable, Rows
 class Derived:
     """A column that equals ``implied``, another column or a value, for as long as all its rows do."""
 
-    __slots__ = ("_implied", "_length", "_own", "_type")
+    __slots__ = ("_constant", "_implied", "_length", "_own", "_type")
 
     def __init__(self, implied: Growable | int, dtype: npt.DTypeLike) -> None:
         self._implied = implied
         self._type = np.dtype(dtype)
         self._own: Growable | None = None
         self._length = 0
+        self._constant = b"" if isinstance(implied, Growable) else self._type.type(implied).tobytes()
 
     def __len__(self) -> int:
         return self._length
@@ -39,7 +40,7 @@ class Derived:
             return self._own.view
         if isinstance(self._implied, Growable):
             return self._implied.view[: self._length]
-        return np.broadcast_to(self._type.type(self._implied), (self._length,))
+        return np.ndarray((self._length,), self._type, self._constant, 0, (0,))
 
     @property
     def nbytes(self) -> int:

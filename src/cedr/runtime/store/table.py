@@ -18,6 +18,7 @@ from cedr.runtime.ids.text_ids import MadeIds, TextIds
 from cedr.runtime.store.columns import Columns
 from cedr.runtime.store.holders import NONE, Holder
 from cedr.runtime.store.implied_column import Derived
+from cedr.runtime.values.constant import always, constant
 from cedr.runtime.values.growable import Growable
 from cedr.runtime.values.run_length import together
 
@@ -70,8 +71,7 @@ def _taken(column: NDArray[Any], rows: Rows | Mask) -> NDArray[Any]:
 
 def plain_header(vs: Rows, ve: Rows, rt: Rows) -> Header:
     """The header of rows that one run of beliefs gives: Os = Vs, Oe = FOREVER.  Reading: R10."""
-    n = (len(vs),)
-    return Header(vs, ve, vs, np.broadcast_to(np.int64(FOREVER), n), rt, np.broadcast_to(np.True_, n))
+    return Header(vs, ve, vs, constant(FOREVER, len(vs)), rt, always(len(vs)))
 
 
 def each_once(size: int, rows: Iterable[Rows]) -> Rows:
@@ -157,9 +157,9 @@ class Table:
             vs,
             ve,
             vs if self.os.implicit else os,
-            np.broadcast_to(np.int64(FOREVER), (len(vs),)) if self.oe.implicit else oe,
+            constant(FOREVER, len(vs)) if self.oe.implicit else oe,
             vs if self.rt.implicit else rt,
-            np.broadcast_to(np.True_, (len(vs),)) if self.plain.implicit else plain,
+            always(len(vs)) if self.plain.implicit else plain,
         )
 
     def keep(self, rows: Rows) -> None:
