@@ -225,7 +225,7 @@ class Pipeline:
             run.close()
         self._runs = self._grouped()
         for run in self._runs:
-            run.begin(saved[run.emitters[0]])
+            run.restore(saved[run.emitters[0]])
 
     def measures(self) -> list[Measures]:
         """What each level has taken in, holds, and has said."""

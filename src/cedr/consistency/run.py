@@ -40,7 +40,7 @@ class Run:
         for emitter in self.emitters:
             frontiers = self.dataflow.frontiers(certain, emitter.memory, memory)
             changes.append(emitter.emit(delta, frontiers, cedr_time))
-        self._release(until)
+        self._release(Frontier(self._final(until), guarantee))
         return changes
 
     @property
@@ -53,9 +53,8 @@ class Run:
         guarantee = min(self._arrivals.guarantee, until)
         return min([guarantee, *(e.guarantee for e in self.emitters)]) if self.dataflow.holds_back else guarantee
 
-    def _release(self, until: Time = FOREVER, *, loads: bool = False) -> None:
+    def _release(self, certain: Frontier, *, loads: bool = False) -> None:
         """Forget what no emitter can need any more: by guarantees (R37) and by M (R34)."""
-        certain = Frontier(self._final(until), min(self._arrivals.guarantee, until))
         self.dataflow.settle(certain, self._memory)
         lines = [emitter.unneeded(self.dataflow.root.frontier, loads=loads) for emitter in self.emitters]
         line = Line(min(line.vs for line in lines), min(line.ve for line in lines))
@@ -78,7 +77,7 @@ class Run:
         for emitter in emitters:
             emitter.leave(self.dataflow.ties)
         run = Run(self._plan, self._arrivals, emitters)
-        run.begin(self.dataflow.snapshots())
+        run.begin(self.dataflow.snapshots(), self.dataflow.certain)
         return run
 
     # -- state --------------------------------------------------------------------------------------------------------
@@ -94,11 +93,18 @@ class Run:
         """Hold nothing of what has arrived any longer."""
         self.dataflow.close()
 
-    def begin(self, snapshots: Sequence[Snapshot]) -> None:
-        """Load what is known into the operators; the emitters know what they have emitted."""
+    def restore(self, snapshots: Sequence[Snapshot]) -> None:
+        """Begin with what was saved after a step; the emitters have begun already."""
+        self.begin(snapshots, Frontier(self._final(FOREVER), self._arrivals.guarantee))
+
+    def begin(self, snapshots: Sequence[Snapshot], certain: Frontier) -> None:
+        """Load what was admitted into the operators; the emitters know what they have emitted.
+
+        ``certain``: what was guaranteed when that was evaluated.  What has arrived since may not be final by it.
+        """
         weakest = min(self.emitters, key=lambda emitter: emitter.memory)
         self.dataflow.resume(weakest.guarantees, snapshots)
-        self._release(loads=True)
+        self._release(certain, loads=True)
         rows = self.dataflow.load(self.emitters[0].feed.live())
         for emitter in self.emitters:
             emitter.load(rows, self.dataflow.ties)

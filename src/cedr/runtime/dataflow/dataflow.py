@@ -30,7 +30,7 @@ class Dataflow:
         self.holds_back = built.holds_back
         """Whether a row may wait to be emitted though nothing bears on it: slices and open ends.  Reading: R36."""
         self._sources, self._holding = built.sources, built.holding
-        self._certain = Frontier()
+        self.certain = Frontier()
         """What the providers guaranteed when frontiers were last asked for."""
         self._released: object = None
         """By what was released last: while it is the same, nothing more can be."""
@@ -48,7 +48,7 @@ class Dataflow:
 
         ``certain``: what the providers guarantee; ``memory``: the smallest m of all readers.
         """
-        self._certain = certain
+        self.certain = certain
         for vertex in self.vertices:
             deltas, frontiers = self._fed(vertex, admitted, certain)
             vertex.update(deltas, frontiers)
@@ -78,10 +78,10 @@ class Dataflow:
 
     def settle(self, certain: Frontier, memory: Time) -> None:
         """Providers guarantee more than they did when the last changes came in: more rows may be final."""
-        if certain == self._certain:
+        if certain == self.certain:
             return
         self._released = None
-        self._certain = certain
+        self.certain = certain
         for vertex in self.vertices:
             below = [part.frontier for part in vertex.inputs] or [certain]
             vertex.frontier = vertex.frontier._replace(final=vertex.certain(below, memory).final)
