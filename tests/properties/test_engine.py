@@ -55,7 +55,7 @@ def differs(plan: Node) -> bool:
         isinstance(node, AtLeast | All | Any)
         and bool(node.predicates)
         and any(source.type.revisable for source in walk(node) if isinstance(source, Source))
-        and len({bare(parameter.input) for parameter in node.parameters}) < len(node.parameters)
+        and len({str(bare(parameter.input)) for parameter in node.parameters}) < len(node.parameters)
         for node in walk(plan)
     )
 
