@@ -239,3 +239,11 @@ class Emitter:
             bytes=held,
             run=run,
         )
+
+
+def by_admission(emitters: Iterable[Emitter]) -> list[list[Emitter]]:
+    """Emitters put together that admit the same messages, in their order."""
+    groups: dict[object, list[Emitter]] = {}
+    for emitter in emitters:
+        groups.setdefault(emitter.admission, []).append(emitter)
+    return list(groups.values())

@@ -16,7 +16,7 @@ from cedr.consistency.compaction import Compaction
 from cedr.consistency.composition import Said, messages_of
 from cedr.consistency.emission.changes import Changes
 from cedr.consistency.emission.time_cuts import stretches
-from cedr.consistency.emitter import Emitter
+from cedr.consistency.emitter import Emitter, by_admission
 from cedr.consistency.encoding import as_bytes, from_bytes
 from cedr.consistency.measures import Measures
 from cedr.consistency.run import Run
@@ -127,10 +127,7 @@ class Pipeline:
 
     def _grouped(self) -> list[Run]:
         """Runs for the outputs: those that admit the same messages share one."""
-        groups: dict[object, list[Emitter]] = {}
-        for emitter in self._emitters:
-            groups.setdefault(emitter.admission, []).append(emitter)
-        return [Run(self._plan, self._arrivals, emitters) for emitters in groups.values()]
+        return [Run(self._plan, self._arrivals, emitters) for emitters in by_admission(self._emitters)]
 
     @property
     def _dataflows(self) -> list[Dataflow]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from cedr.consistency.admission.door import Arrivals
 from cedr.consistency.emission.changes import Changes
-from cedr.consistency.emitter import Emitter
+from cedr.consistency.emitter import Emitter, by_admission
 from cedr.model.time import FOREVER, Time
 from cedr.plan.logical import Node
 from cedr.runtime.dataflow.dataflow import Dataflow
@@ -66,10 +66,7 @@ class Run:
         """This run, and others for emitters that do not admit the same messages as its first one any more."""
         if len(self.emitters) == 1:
             return [self]
-        groups: dict[object, list[Emitter]] = {}
-        for emitter in self.emitters:
-            groups.setdefault(emitter.admission, []).append(emitter)
-        self.emitters, *others = groups.values()
+        self.emitters, *others = by_admission(self.emitters)
         return [self, *(self._moved(emitters) for emitters in others)]
 
     def _moved(self, emitters: list[Emitter]) -> Run:

@@ -61,7 +61,7 @@ class Arrivals:
         broken: Policy = "dead-letter",
         reads: Mapping[str, Attributes] | None = None,
     ) -> None:
-        self.ledger = Ledger(catalog, providers, broken, reads)
+        self.ledger = Ledger(catalog, providers, broken, reads, lambda stream: _Arrived(self, stream))
         self.exact = Exact(self.ledger)
         self._unread = Unread(self.ledger)
         self.open_ended: set[str] = set()
@@ -74,20 +74,11 @@ class Arrivals:
     @property
     def tables(self) -> dict[str, Table]:
         """The tables of the streams that have arrived."""
-        for stream in self.ledger.sources:
-            self._hold(stream)
         return {stream: source.table for stream, source in self.ledger.sources.items()}
 
     def table(self, stream: str) -> Table:
         """The table of a stream, empty where nothing has arrived."""
-        self._hold(stream)
         return self.ledger.source(stream).table
-
-    def _hold(self, stream: str) -> None:
-        """Be a holder of the table of a stream: what is known stays."""
-        table = self.ledger.source(stream).table
-        if not any(isinstance(holder, _Arrived) for holder in table.holders):
-            table.hold(_Arrived(self, stream))
 
     @property
     def guarantee(self) -> Time:

@@ -5,7 +5,7 @@ Readings: R33 (h and g), R41 (counts).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 import numpy as np
@@ -23,6 +23,7 @@ from cedr.model.providers import Providers
 from cedr.model.schema import Catalog
 from cedr.model.stream import Insert
 from cedr.model.time import BEGINNING, Time, plus
+from cedr.runtime.store.holders import Holder
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -70,13 +71,18 @@ class Listener(Protocol):
 
 
 class Ledger:
-    """The state that is shared."""
+    """The state that is shared.  ``holder`` makes the one who holds what is known of the table of a stream."""
 
     def __init__(
-        self, catalog: Catalog, providers: Iterable[str], policy: Policy, reads: Mapping[str, Attributes] | None = None
+        self,
+        catalog: Catalog,
+        providers: Iterable[str],
+        policy: Policy,
+        reads: Mapping[str, Attributes] | None,
+        holder: Callable[[str], Holder],
     ) -> None:
         self.catalog = catalog
-        self._reads = reads
+        self._reads, self._holder = reads, holder
         self.unread_keys = False
         """Whether inserts with keys of their own have come on streams that nobody reads."""
         self.counts = IntakeCounts()
@@ -124,6 +130,7 @@ class Ledger:
         found = self.sources.get(stream)
         if found is None:
             found = self.sources[stream] = Source(stream, self._reads.get(stream) if self._reads else None)
+            found.table.hold(self._holder(stream))
             for name, other in self.sources.items():
                 if name.startswith(stream + "/") or stream.startswith(name + "/"):
                     other.overlaps = found.overlaps = True

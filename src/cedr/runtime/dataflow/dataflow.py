@@ -57,8 +57,8 @@ class Dataflow:
 
     def load(self, known: Mapping[str, Rows]) -> Rows:
         """Take in all rows that are known, after a restart; the rows of the output."""
+        added = {stream: Delta(added=rows) for stream, rows in known.items()}
         for vertex in self.vertices:
-            added = {stream: Delta(added=rows) for stream, rows in known.items()}
             deltas, frontiers = self._fed(vertex, added, Frontier())
             vertex.update(deltas, [Frontier()] * len(frontiers))
         return self.root.delta.added

@@ -75,8 +75,7 @@ class Slice(Filter):
     def update(self, deltas: Sequence[Delta], frontiers: Sequence[Frontier]) -> Delta:
         """What passes, and which rows may yet end before the slice begins."""
         (delta,) = deltas
-        if len(delta.removed):
-            self._waiting.rows = np.setdiff1d(self._waiting.rows, delta.removed)
+        self._waiting.remove(delta.removed)
         self._waiting.add(delta.added[self._may_leave(delta.added, BEGINNING)])
         return super().update(deltas, frontiers)
 

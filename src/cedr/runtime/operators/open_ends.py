@@ -21,8 +21,7 @@ class OpenEnds:
 
     def update(self, delta: Delta) -> None:
         """Take in a change of the input."""
-        if len(delta.removed):
-            self._rows.rows = np.setdiff1d(self._rows.rows, delta.removed)
+        self._rows.remove(delta.removed)
         self._rows.add(delta.added)
 
     def decide(self, known: Time, frozen: Time) -> None:

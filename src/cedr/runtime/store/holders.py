@@ -56,6 +56,11 @@ class HeldRows:
         if len(rows):
             self.rows = np.concatenate([self.rows, rows]) if len(self.rows) else rows
 
+    def remove(self, rows: Rows) -> None:
+        """Keep some rows no longer."""
+        if len(rows):
+            self.rows = np.setdiff1d(self.rows, rows)
+
     def renumber(self, new: Rows) -> None:
         """Take over the new numbers."""
         self.rows = new[self.rows]
