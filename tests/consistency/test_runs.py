@@ -64,6 +64,15 @@ def test_a_level_with_another_b_gets_operators_of_its_own() -> None:
         compare(plan, [MIDDLE, SHORT], catalog, batches, Course({1: [Switch(1, STRONG)]}, saved=saved, restarts=saved))
 
 
+def test_what_comes_with_the_batch_that_parts_them_is_not_final_before_it() -> None:
+    """R38: the operators of the one that leaves go on from before the batch, whatever the batch guarantees."""
+    plan, catalog = planned("ATLEAST(2, A AS x, B AS y, A AS z, 4)")
+    later = [message("A a2 1 k=1"), message("B b1 2 k=1"), message("guarantee 3")]
+    batches = [[message("A a1 0 k=1")], later, [message("guarantee 9")]]
+    for of in (0, 1):
+        compare(plan, [MIDDLE, MIDDLE], catalog, batches, Course({1: [Switch(of, STRONG)]}))
+
+
 def test_a_removal_that_is_too_late_for_one_of_them_parts_them() -> None:
     """R34: the removal of a modification with Sync < m is a dead letter at WEAK, and none at MIDDLE."""
     types = TYPES.replace("(k INTEGER); TYPE B", "(k INTEGER) REVISABLE; TYPE B")

@@ -34,12 +34,8 @@ class Run:
         guarantee = min(self._arrivals.guarantee, until)
         admission = max(guarantee, self.emitters[0].blocked(cedr_time))
         admitted, *_ = [emitter.feed.admit(admission) for emitter in self.emitters]
-        certain, memory = Frontier(self._final(until), guarantee), self._memory
-        delta = self.dataflow.update(admitted, certain, memory)
-        changes = []
-        for emitter in self.emitters:
-            frontiers = self.dataflow.frontiers(certain, emitter.memory, memory)
-            changes.append(emitter.emit(delta, frontiers, cedr_time))
+        delta = self.dataflow.update(admitted, Frontier(self._final(until), guarantee), self._memory)
+        changes = [emitter.emit(delta, self.dataflow.frontiers(emitter.memory), cedr_time) for emitter in self.emitters]
         self._release(Frontier(self._final(until), guarantee))
         return changes
 
@@ -82,8 +78,9 @@ class Run:
     def state(self) -> dict[str, bytes | None]:
         """The segments that have changed since the last time."""
         changes: dict[str, bytes | None] = {}
+        snapshots, ties = self.dataflow.snapshots(), self.dataflow.ties
         for emitter in self.emitters:
-            changes.update(emitter.state(self.dataflow.snapshots(), self.dataflow.ties))
+            changes.update(emitter.state(snapshots, ties))
         return changes
 
     def close(self) -> None:

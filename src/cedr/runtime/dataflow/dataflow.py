@@ -32,6 +32,8 @@ class Dataflow:
         self._sources, self._holding = built.sources, built.holding
         self.certain = Frontier()
         """What the providers guaranteed when frontiers were last asked for."""
+        self._memory = BEGINNING
+        """The m of the last update."""
         self._released: object = None
         """By what was released last: while it is the same, nothing more can be."""
         self._needed: dict[str, Time] = {}
@@ -48,7 +50,7 @@ class Dataflow:
 
         ``certain``: what the providers guarantee; ``memory``: the smallest m of all readers.
         """
-        self.certain = certain
+        self.certain, self._memory = certain, memory
         for vertex in self.vertices:
             deltas, frontiers = self._fed(vertex, admitted, certain)
             vertex.update(deltas, frontiers)
@@ -63,16 +65,13 @@ class Dataflow:
             vertex.update(deltas, [Frontier()] * len(frontiers))
         return self.root.delta.added
 
-    def frontiers(self, certain: Frontier, memory: Time, weakest: Time) -> list[Frontier]:
-        """What is certain about the output of each operator, for a reader whose m is ``memory``; the root's is last.
-
-        ``weakest``: the m of the last update.
-        """
-        if memory == weakest:
+    def frontiers(self, memory: Time) -> list[Frontier]:
+        """What is certain after an update about each operator, for a reader whose m is ``memory``; the root is last."""
+        if memory == self._memory:
             return [vertex.frontier for vertex in self.vertices]
         found: dict[Vertex, Frontier] = {}
         for vertex in self.vertices:
-            below = [found[part] for part in vertex.inputs] or [certain]
+            below = [found[part] for part in vertex.inputs] or [self.certain]
             found[vertex] = vertex.certain(below, memory)
         return list(found.values())
 
