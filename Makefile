@@ -34,7 +34,7 @@ CHECKED := NUMBA_BOUNDSCHECK=1 CEDR_PATIENCE=0 NUMBA_CACHE_DIR="$(CURDIR)/$(VENV
 COVERED := model expression language plan semantics
 COVERAGE_LEAST := 95
 
-.PHONY: help setup demo test check fmt lint types layers unit props thorough exhaustive coverage spark golden bench bench-peers bench-spark profile soak soak-spark kills docs docs-check lock java wheels hooks clean
+.PHONY: help setup demo test check fmt lint types layers unit props thorough exhaustive coverage spark golden bench bench-peers bench-spark profile soak soak-spark kills walk docs docs-check lock java wheels hooks clean
 
 help: ## list the targets
 	@echo "Usage: make TARGET [ARGS='more arguments for the tool']"
@@ -121,6 +121,9 @@ soak-spark: $(READY) ## the same through Spark: do its processes stay under thei
 kills: $(READY) ## a stream on Spark, killed fifty times at drawn places: is the output the same? (ARGS='--kills 5')
 	@$(WITH_JAVA) $(BIN)/python -m tests.spark.kills $(ARGS)
 
+walk: $(READY) ## the way of a batch through the engine, function by function (ARGS=--spark: of a bucket)
+	@$(BIN)/python tools/walk.py $(ARGS)
+
 docs: $(READY) ## regenerate the generated pages of docs/
 	@$(BIN)/python tools/generate_docs.py
 
@@ -136,7 +139,7 @@ java: $(READY) ## find a Java for Spark, or bring one; print its home
 	@VENV="$(VENV)" tools/java.sh
 
 wheels: $(READY) ## build a wheel and try it in fresh environments (ARGS='python3.12 python3.13')
-	@VENV="$(VENV)" tools/wheels.sh $(or $(ARGS),$(PYTHON))
+	@$(WITH_JAVA) VENV="$(VENV)" tools/wheels.sh $(or $(ARGS),$(PYTHON))
 
 hooks: $(READY) ## install the pre-commit hooks, which call these same targets
 	@$(BIN)/pre-commit install

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from cedr.diagnostics.exceptions import PlanError as PlanError
     from cedr.diagnostics.exceptions import StreamError as StreamError
     from cedr.drawing.picture import Drawing as Drawing
+    from cedr.expression.own import function as function
     from cedr.hosts.catalog import read_catalog as read_catalog
     from cedr.hosts.events import events as events
     from cedr.hosts.live import AsyncLive as AsyncLive
@@ -141,6 +142,7 @@ _MODULES = {
         "PlanError",
         "StreamError",
     ),
+    "cedr.expression.own": ("function",),
     "cedr.hosts.catalog": ("read_catalog",),
     "cedr.hosts.events": ("events",),
     "cedr.hosts.live": ("AsyncLive", "Live", "Said", "run"),

@@ -38,6 +38,8 @@ def test_the_moving_average() -> None:
         (TRADE.window(cedr.inserts()), "TRADE AS t WINDOW INSERTS"),
         (TRADE.window(cedr.deletes()), "TRADE AS t WINDOW DELETES"),
         (TRADE.window(cedr.coalesced()), "TRADE AS t WINDOW COALESCED"),
+        (TRADE.top(3, "t.a", descending=True), "TRADE AS t TOP 3 BY t.a DESC"),
+        (TRADE.group_by("t.a").top(1, "t.b"), "TRADE AS t GROUP BY t.a TOP 1 BY t.b"),
         (
             TRADE.group_by(s="t.symbol").having("COUNT(*) > 1").output(s="s"),
             "TRADE AS t GROUP BY t.symbol AS s HAVING COUNT(*) > 1 OUTPUT s AS s",

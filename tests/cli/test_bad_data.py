@@ -182,3 +182,9 @@ def test_a_folder_without_files(folder: Path) -> None:
 def test_no_data_at_all() -> None:
     done = CliRunner().invoke(app, ["eval", "pair.cedr"])
     assert (done.exit_code, done.stderr.startswith("error[no-data]: no data is named\n")) == (2, True)
+
+
+def test_a_wrong_name_for_the_output_is_told_before_anything_is_read() -> None:
+    done = CliRunner().invoke(app, ["eval", "pair.cedr", "--events", "not there.csv", "--output", "found.xlsx"])
+    assert done.exit_code == 2
+    assert done.stderr.startswith('error[unknown-format]: the name "found.xlsx" does not say its format\n')

@@ -230,17 +230,6 @@ def test_a_wrong_call_has_exit_status_2(arguments: list[str]) -> None:
     assert run.out == ""
 
 
-@pytest.mark.parametrize("command", ["eval", "trace", "check-order"])
-def test_a_query_that_does_not_run_live_says_where_and_what_else(folder: Path, command: str) -> None:
-    (folder / "count.cedr").write_text("EVENT N FROM A AS a GROUP BY a.k\nOUTPUT COUNT(*) AS n\n")
-    run = cedr(command, "count.cedr", "--messages", "good.jsonl", "--host", "local")
-    assert run.status == 2
-    assert "error[not-live]: " in run.err
-    assert "--> count.cedr:1:" in run.err
-    assert "--host oracle" in run.err
-    assert cedr(command, "count.cedr", "--messages", "good.jsonl").status == 0
-
-
 def test_a_defect_of_ours_says_so_and_has_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
         message = "something broke"

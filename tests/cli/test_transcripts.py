@@ -54,7 +54,7 @@ TRANSCRIPTS = {
     "eval-unknown-level": "cedr eval machines.cedr --messages machines.jsonl --consistency BEST",
     "eval-local": "cedr eval mail.cedr --messages mail.jsonl --host local",
     "eval-local-changes": "cedr eval machines.cedr --messages machines.jsonl --host local --changes",
-    "eval-local-not-live": "cedr eval trades.cedr --messages trades.jsonl --host local",
+    "eval-local-aggregate": "cedr eval trades.cedr --messages trades.jsonl --host local",
     "eval-measures": "cedr eval mail.cedr --messages mail.jsonl --host oracle --consistency STRONG --measures",
     "eval-measures-json": "cedr eval mail.cedr --messages mail.jsonl --host oracle --json --measures",
     "trace": "cedr trace mail.cedr --messages mail.jsonl --host oracle --consistency STRONG --consistency MIDDLE",

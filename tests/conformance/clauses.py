@@ -17,6 +17,8 @@ from cedr.model.stream import Message, insert
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.plan.logical import Node
 from cedr.runtime.operators.contract import Frontier, Line
+from cedr.runtime.operators.mechanism.arrangement import Arrangement, Pairs, Probes
+from cedr.runtime.operators.mechanism.value_index import ValueIndex
 from cedr.runtime.store.segments import Places, Segments, Sorted
 from cedr.semantics.evaluate import evaluate
 from tests.conformance.driving import Admission, Driven, look
@@ -33,6 +35,8 @@ class Story(NamedTuple):
     """How far two readers remember, as lengths before the newest Vs."""
     restart: int
     """After which step a new operator takes over."""
+    while_alive: bool = False
+    """Whether readers need rows until their Ve, not their Vs."""
 
 
 Check = Callable[[Node, Story], None]
@@ -48,18 +52,19 @@ def meaning(plan: Node, story: Story) -> None:
 
 
 def frontier(plan: Node, story: Story) -> None:
-    """Clause 2: what is final stays, what is guaranteed stays *to* its time, and neither moves back."""
+    """Clause 2: what is final stays, what is guaranteed stays *to* its time, and neither moves back.
+
+    A row that is final by its Vs, with an end that is not, may get another end that is not.
+    """
     driven = Driven(plan, Admission(story.catalog))
-    before = Frontier(BEGINNING, BEGINNING)
+    before = Frontier(BEGINNING, BEGINNING, BEGINNING)
     for time, batch in enumerate(story.batches, 1):
-        to_guarantee = driven.table_to(before.guarantee)
-        delta = driven.step(driven.admission.take(batch, time))
-        vs = driven.dataflow.relation.table.vs.view
-        for rows in delta:
-            assert all(int(vs[row]) > before.final for row in rows.tolist()), f"batch {time} changes what was final"
+        to_guarantee, final = driven.table_to(before.guarantee), driven.final(before)
+        driven.step(driven.admission.take(batch, time))
+        assert driven.final(before) == final, f"batch {time} changes what was final"
         assert driven.table_to(before.guarantee) == to_guarantee, f"batch {time} changes what was guaranteed"
-        assert driven.frontier.final >= before.final, f"batch {time} moves what is final back"
-        assert driven.frontier.guarantee >= before.guarantee, f"batch {time} moves the guarantee back"
+        for each, old, new in zip(Frontier._fields, before, driven.frontier, strict=True):
+            assert new >= old, f"batch {time} moves {each} back"
         before = driven.frontier
 
 
@@ -67,7 +72,7 @@ def demand(plan: Node, story: Story) -> None:
     """Clause 3: what nobody demands can be withheld; rows after the line come out as if everything were known."""
     admission = Admission(story.catalog)
     complete, released = Driven(plan, admission), Driven(plan, admission)
-    line = Line(BEGINNING)
+    line = Line(BEGINNING, BEGINNING, BEGINNING if story.while_alive else FOREVER)
     for time, batch in enumerate(story.batches, 1):
         changes = admission.take(batch, time)
         complete.step(changes)
@@ -81,7 +86,7 @@ def snapshot(plan: Node, story: Story) -> None:
     """Clause 4: after a restart everything goes on as if nothing had happened."""
     driven = Driven(plan, Admission(story.catalog))
     other: Driven | None = None
-    line = Line(BEGINNING)
+    line = Line(BEGINNING, BEGINNING, BEGINNING if story.while_alive else FOREVER)
     for time, batch in enumerate(story.batches, 1):
         changes = driven.admission.take(batch, time)
         driven.step(changes)
@@ -96,6 +101,21 @@ def snapshot(plan: Node, story: Story) -> None:
         if time == story.restart:
             other = driven.restarted(line)
             assert other.table(line) == driven.table(line), f"restarted after batch {time}, line {line}"
+
+
+def horizon(plan: Node, story: Story) -> None:
+    """Clause 7: what begins later may be withheld, and ends later may be others, until somebody asks for them."""
+    admission = Admission(story.catalog)
+    complete, asked = Driven(plan, admission), Driven(plan, admission)
+    until = BEGINNING
+    for time, batch in enumerate(story.batches, 1):
+        until = max(until, _behind(admission, story.lines[(time - 1) % len(story.lines)]))
+        changes = admission.take(batch, time)
+        complete.step(changes)
+        asked.step(changes, until)
+        assert asked.table_until(until) == complete.table_until(until), f"after batch {time}, asked until {until}"
+    asked.step({})
+    assert asked.table() == complete.table(), "asked for everything"
 
 
 def readers(plan: Node, story: Story) -> None:
@@ -127,6 +147,7 @@ CLAUSES: dict[str, Check] = {
     "4 snapshot": snapshot,
     "5 readers": readers,
     "6 cost": cost,
+    "7 horizon": horizon,
 }
 
 
@@ -138,7 +159,12 @@ def _behind(admission: Admission, length: int) -> Time:
 def _next_line(line: Line, driven: Driven, story: Story, time: int) -> Line:
     """The next line of a reader: it needs everything that is not final, as a reader that never forgets does."""
     wanted = _behind(driven.admission, story.lines[(time - 1) % len(story.lines)])
-    return Line(max(line.vs, min(wanted, driven.frontier.final)))
+    final, ended = driven.frontier.final, driven.frontier.ended
+    if story.while_alive:
+        until = min(wanted, final, ended)
+        return Line(max(line.vs, until), BEGINNING, max(line.vs, until))
+    ended = max(line.ended if line.vs > BEGINNING else BEGINNING, ended)
+    return Line(max(line.vs, min(wanted, final)), ended=ended)
 
 
 # -- cost -------------------------------------------------------------------------------------------------------------
@@ -161,7 +187,7 @@ def _looked_at(plan: Node, catalog: Catalog, copies: int) -> int:
 def _batch(copy: int) -> list[Message]:
     payload = {"k": 1, "v": 1, "s": "x"}
     return [
-        insert(primitive(name, f"{name}{copy}-{at}", copy * _FAR + at, payload=payload))
+        insert(primitive(name, f"{name}{copy}-{at}", copy * _FAR + at, copy * _FAR + at + len(_TYPES), payload=payload))
         for at, name in enumerate(_TYPES)
     ]
 
@@ -171,11 +197,21 @@ def counting() -> Iterator[list[int]]:
     """How many rows the sorted stores find, take in and give up."""
     counted = [0]
     locate, add, remove = Sorted.locate, Segments.add, Segments.remove
+    alive, by_value = Arrangement.alive, ValueIndex.alive
 
     def located(self: Sorted, *given: object) -> Places:
         found: Places = locate(self, *given)  # type: ignore[arg-type]
         counted[0] += found.total
         return found
+
+    def found_alive(self: Arrangement, *given: object) -> Iterator[Pairs]:
+        for found in alive(self, *given):  # type: ignore[arg-type]
+            counted[0] += len(found.rows)
+            yield found
+
+    def found_by_value(self: ValueIndex, probes: Probes, places: Places) -> Iterator[Pairs]:
+        counted[0] += places.total
+        return by_value(self, probes, places)
 
     def added(self: Segments, *given: object) -> None:
         counted[0] += len(given[2])  # type: ignore[arg-type]
@@ -187,6 +223,8 @@ def counting() -> Iterator[list[int]]:
 
     with (
         patch.object(Sorted, "locate", located),
+        patch.object(Arrangement, "alive", found_alive),
+        patch.object(ValueIndex, "alive", found_by_value),
         patch.object(Segments, "add", added),
         patch.object(Segments, "remove", removed),
     ):

@@ -68,12 +68,12 @@ class Driven:
         self.plan, self.admission, self.memory = plan, admission, memory
         self.dataflow = Dataflow(plan, admission.arrivals.table)
         self.rows: set[int] = set()
-        self.withheld: Mapping[str, Time] = {}
+        self.withheld: Mapping[str, Line] = {}
 
-    def step(self, changes: Mapping[str, Delta]) -> Delta:
-        """Take in changes; those of rows that were not demanded are withheld."""
+    def step(self, changes: Mapping[str, Delta], until: Time = FOREVER) -> Delta:
+        """Take in changes; those of rows that were not demanded are withheld.  ``until``: nobody asks for more."""
         changes = {stream: self._demanded(stream, delta) for stream, delta in changes.items()}
-        delta = self.dataflow.update(changes, self.admission.certain, self.memory)
+        delta = self.dataflow.update(changes, self.admission.certain, self.memory, until)
         assert self.rows.issuperset(delta.removed.tolist()), "a row is removed that is not there"
         self.rows.difference_update(delta.removed.tolist())
         assert self.rows.isdisjoint(delta.added.tolist()), "a row is added that is there"
@@ -81,9 +81,10 @@ class Driven:
         return delta
 
     def _demanded(self, stream: str, delta: Delta) -> Delta:
-        line = self.withheld.get(stream, BEGINNING)
-        vs = self.admission.arrivals.table(stream).vs.view
-        return Delta(*(rows[vs[rows] > line] for rows in delta))
+        line = self.withheld.get(stream, Line(BEGINNING))
+        table = self.admission.arrivals.table(stream)
+        vs, ve = table.vs.view, table.ve.view
+        return Delta(*(rows[(vs[rows] > line.vs) | (ve[rows] > line.ended)] for rows in delta))
 
     @property
     def frontier(self) -> Frontier:
@@ -98,6 +99,7 @@ class Driven:
         """A new dataflow that begins with the snapshots and the rows that were demanded."""
         fresh = Driven(self.plan, self.admission, self.memory)
         fresh.dataflow.resume([vertex.frontier.guarantee for vertex in self.dataflow.vertices], self._snapshots())
+        fresh.dataflow.expect(self.admission.known())
         fresh.dataflow.settle(self.admission.certain, self.memory)
         fresh.withheld = fresh.dataflow.release(line, self.memory, loads=True)
         known = {stream: Delta(added=rows) for stream, rows in self.admission.known().items()}
@@ -116,12 +118,30 @@ class Driven:
 
     def table(self, after: Line = Line(BEGINNING)) -> Table:  # noqa: B008 - a tuple
         """The rows after a line, by what they look like."""
-        return Counter(look(row) for row in self.events() if row.valid_start > after.vs and row.valid_end >= after.ve)
+        return Counter(look(row) for row in self.events() if _needed(row, after))
+
+    def final(self, frontier: Frontier) -> Table:
+        """What is final of the rows: ends that are not are left open."""
+        rows = (row for row in self.events() if row.valid_start <= frontier.final)
+        return Counter(look(replace(row, valid_end=_until(row.valid_end, frontier.ended))) for row in rows)
+
+    def table_until(self, until: Time) -> Table:
+        """The rows that begin by some time, without ends after it."""
+        rows = (row for row in self.events() if row.valid_start <= until)
+        return Counter(look(replace(row, valid_end=_until(row.valid_end, until))) for row in rows)
 
     def table_to(self, time: Time) -> Table:
         """The table *to* an occurrence time: what was stated by then, later ends not known.  Reading: R36."""
         rows = (row for row in self.events() if row.occurrence_start <= time)
         return Counter(look(replace(row, **_ends(row, time))) for row in rows)
+
+
+def _needed(row: Event, line: Line) -> bool:
+    return (row.valid_start > line.vs or row.valid_end > line.ended) and row.valid_end >= line.ve
+
+
+def _until(end: Time, time: Time) -> Time:
+    return end if end <= time else FOREVER
 
 
 def _ends(row: Event, time: Time) -> dict[str, Time]:

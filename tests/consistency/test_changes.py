@@ -102,3 +102,23 @@ def test_what_was_read_in_one_form_is_not_kept_in_the_other() -> None:
     running.step([], 2)
     with pytest.raises(RuntimeError, match="read what was said before the next one"):
         first.to_changes()
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("A AS x UNION B AS y", [["a"], ["b"]]),
+        ("A AS x LEFT JOIN B AS y ON x.v = y.v + 1", [["a"]]),
+        ("A AS x LEFT JOIN B AS y ON x.v + 1 = y.v", [["a"], ["a", "b"]]),
+    ],
+)
+def test_columns_name_the_contributors_that_are_there(body: str, expected: list[list[str]]) -> None:
+    """Reading: R8: a row of a union is made of a row of one side."""
+    program = compile_text(f"TYPE A (v INTEGER); TYPE B (v INTEGER); EVENT Q FROM {body}")
+    (said,) = Pipeline(program.queries["Q"].plan, STRONG, program.types).step(
+        [message(line) for line in ("A a 1 v=1", "B b 2 v=2", "guarantee 9")], 1
+    )
+    columns = [[part["id"] for part in row["contributors"]] for row in said.to_arrow().to_pylist()]
+    events = [change.event for change in said.to_changes() if change.event is not None]
+    assert columns == [[part.id for part in primitive_contributors(event)] for event in events]
+    assert columns[: len(expected)] == expected

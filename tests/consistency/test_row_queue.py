@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cedr.consistency.row_queue import RowQueue
+from cedr.runtime.store.row_queue import RowQueue
 from cedr.runtime.values.growable import Growable
 
 

@@ -29,13 +29,25 @@ QUERIES = (
     "ALL(A AS x CONSUME, B AS y CONSUME, 4)",
     "A AS x @ [2, 9]",
 )
+RELATIONS = (
+    "A AS x WINDOW MOVING 4 GROUP BY x.k OUTPUT x.k AS k, COUNT(*) AS n",
+    "A AS x WINDOW TUMBLING 3 GROUP BY x.k OUTPUT x.k AS k, COUNT(*) AS n",
+    "A AS x WINDOW SESSION 2 GROUP BY x.k OUTPUT x.k AS k, COUNT(*) AS n",
+    "A AS x WINDOW MOVING 5 GROUP BY x.k TOP 1 BY x.k",
+    "A AS x WINDOW MOVING 5 OUTPUT DISTINCT x.k AS k",
+    "(FROM A AS a WINDOW MOVING 4) AS x LEFT JOIN (FROM B AS b WINDOW MOVING 3) AS y ON x.k = y.k",
+    "(FROM A AS a WINDOW MOVING 4) AS x EXCEPT (FROM B AS b WINDOW MOVING 3) AS y",
+    "A AS x UNION B AS y",
+)
+Given = tuple[str, int, int, int]
+LEVELS = st.sampled_from([STRONG, STRONG, MIDDLE])
 EVENTS = st.lists(
     st.tuples(st.sampled_from("AB"), st.integers(0, 3), st.integers(0, 12), st.integers(0, 6)), max_size=12
 )
 
 
 def run(text: str, level: ConsistencyLevel, messages: list[Message], *, whole: bool) -> tuple[list[object], list[str]]:
-    program = compile_text(f"{TYPES}EVENT Q WHEN {text}")
+    program = compile_text(f"{TYPES}EVENT Q {text}")
     pipeline = Pipeline(program.queries["Q"].plan, level, program.types)
     said = pipeline.whole(messages, 1) if whole else [pipeline.step(messages, 1)]
     changes: list[object] = []
@@ -46,11 +58,23 @@ def run(text: str, level: ConsistencyLevel, messages: list[Message], *, whole: b
 
 @pytest.mark.parametrize("text", QUERIES)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(events=EVENTS, level=st.sampled_from([STRONG, STRONG, MIDDLE]))
-def test_whole(
-    text: str, events: list[tuple[str, int, int, int]], level: ConsistencyLevel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@given(events=EVENTS, level=LEVELS)
+def test_whole(text: str, events: list[Given], level: ConsistencyLevel, monkeypatch: pytest.MonkeyPatch) -> None:
     """IDs come again, with the same content or another: that is judged as in one batch."""
+    compare(f"WHEN {text}", events, level, monkeypatch)
+
+
+@pytest.mark.parametrize("text", RELATIONS)
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(events=EVENTS, level=LEVELS)
+def test_whole_relations(
+    text: str, events: list[Given], level: ConsistencyLevel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that are said before their end is known are said once, with their end."""
+    compare(f"FROM {text}", events, level, monkeypatch)
+
+
+def compare(text: str, events: list[Given], level: ConsistencyLevel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "stretches", partial(stretches, rows=2))
     messages: list[Message] = [
         insert(primitive(kind, str(name), time, payload={"k": key})) for kind, key, time, name in events

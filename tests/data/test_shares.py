@@ -30,6 +30,7 @@ WORDS: dict[str, Any] = {"type": "kind", "time": "t", "time_unit": "us", "id": "
 @pytest.fixture(autouse=True)
 def small_shares(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shares, "ROWS", 3)
+    monkeypatch.setattr(shares, "_PIECE", 4)
 
 
 def evaluated(query: str, rows: pa.Table, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, int]:

@@ -7,12 +7,11 @@ from decimal import Decimal
 
 from hypothesis import strategies as st
 
-from cedr.expression.aggregate import AGGREGATES
+from cedr.expression.aggregate import AGGREGATES, aggregate_call
 from cedr.expression.calendar import EXTRACT_UNITS
 from cedr.expression.functions import FUNCTIONS
 from cedr.expression.signature import literal
 from cedr.expression.tree import (
-    Aggregate,
     Attribute,
     Between,
     Binary,
@@ -102,7 +101,12 @@ def _inner(parts: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression
         st.builds(Item, parts, st.sampled_from([literal(n) for n in (1, -1, 2, -2, 0, 9, None, "a")]) | parts),
         st.builds(Call, st.sampled_from([name for name in FUNCTIONS if name != "EXTRACT"]), several),
         st.builds(lambda unit, part: Call("EXTRACT", (literal(unit), part)), st.sampled_from(EXTRACT_UNITS), parts),
-        st.builds(Aggregate, st.sampled_from(sorted(AGGREGATES)), several, st.booleans()),
+        st.builds(
+            lambda name, arguments, distinct: aggregate_call(name, arguments, distinct=distinct),
+            st.sampled_from(sorted(AGGREGATES)),
+            several,
+            st.booleans(),
+        ),
     )
 
 

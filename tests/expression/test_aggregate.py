@@ -13,14 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cedr.expression import aggregate as module
-from cedr.expression.aggregate import AGGREGATES, AggregateFunction, aggregate, aggregate_names, register_aggregate
+from cedr.expression.aggregate import AGGREGATES, aggregate
 from cedr.expression.values import plain
-from cedr.model.schema import DataType
 from cedr.model.time import FOREVER
 from tests.expression.strategies import decimals, floats, integers, values
 
-BUILT_IN = ("COUNT", "SUM", "MIN", "MAX", "AVG", "STDDEV")
+BUILT_IN = ("COUNT", "SUM", "MIN", "MAX", "AVG", "STDDEV", "VARIANCE", "MEDIAN", "LIST", "BOOL_AND", "BOOL_OR")
 EVERY = pytest.mark.parametrize("function", BUILT_IN)
 
 CASES: list[tuple[str, list[Any], Any]] = [
@@ -56,6 +54,29 @@ CASES: list[tuple[str, list[Any], Any]] = [
     ("AVG", [Decimal("1.1"), 2], Decimal("1.55")),
     ("AVG", [Decimal(1), 0.5], 0.75),
     ("AVG", ["a"], None),
+    ("VARIANCE", [], None),
+    ("VARIANCE", [5], None),
+    ("VARIANCE", [1, 3, 5], 4.0),
+    ("VARIANCE", [10**15, 10**15 + 1], 0.5),
+    ("VARIANCE", ["a", "b"], None),
+    ("MEDIAN", [], None),
+    ("MEDIAN", [None], None),
+    ("MEDIAN", [4, 1, 3, 2], 2),
+    ("MEDIAN", [5, None, 1, 3], 3),
+    ("MEDIAN", ["b", "a", "c"], "b"),
+    ("MEDIAN", [1, "a"], None),
+    ("MEDIAN", [(1,), (2,)], None),
+    ("LIST", [], None),
+    ("LIST", [None], None),
+    ("LIST", [3, None, 1, 3], (1, 3, 3)),
+    ("LIST", ["b", 1], (1, "b")),
+    ("BOOL_AND", [], None),
+    ("BOOL_AND", [True, None], True),
+    ("BOOL_AND", [True, False], False),
+    ("BOOL_AND", [1], None),
+    ("BOOL_OR", [None], None),
+    ("BOOL_OR", [False, None], False),
+    ("BOOL_OR", [False, True], True),
     ("STDDEV", [], None),
     ("STDDEV", [5], None),
     ("STDDEV", [5, 5], 0.0),
@@ -77,8 +98,7 @@ def test_by_hand(function: str, given: list[Any], expected: Any) -> None:
 
 @EVERY
 def test_example(function: str) -> None:
-    shown = AGGREGATES[function].example
-    assert shown is not None
+    shown = AGGREGATES[function].example or ((), None)
     assert aggregate(function.lower(), shown[0]) == shown[1]
 
 
@@ -119,37 +139,41 @@ def test_mean_agrees_with_statistics(some: list[float]) -> None:
     assert aggregate("AVG", some) == statistics.mean(some)
 
 
-@pytest.fixture
-def own(monkeypatch: pytest.MonkeyPatch) -> dict[str, AggregateFunction]:
-    """A table of aggregates of the test's own."""
-    copy = dict(AGGREGATES)
-    monkeypatch.setattr(module, "AGGREGATES", copy)
-    return copy
+@pytest.mark.parametrize(
+    ("share", "expected"),
+    [(0, 1), (0.1, 1), (0.11, 2), (0.3, 3), (0.5, 5), (0.7, 7), (0.9, 9), (0.91, 10), (1, 10), (Decimal("0.2"), 2)],
+)
+def test_r45_quantile_takes_the_share_as_it_is_written(share: Any, expected: int) -> None:
+    """The smallest value v such that at least the share p of the values is <= v: 0.1 of ten values is one of them."""
+    assert aggregate("QUANTILE", [*range(10, 0, -1), None], parameter=share) == expected
 
 
-def test_an_aggregate_of_ones_own(own: dict[str, AggregateFunction]) -> None:
-    """R30: user-defined aggregates get sorted values without NULLs."""
-    seen: list[Any] = []
-
-    def median(some: list[Any]) -> Any:
-        seen.append(list(some))
-        return statistics.median(some)
-
-    register_aggregate("median", median, DataType.FLOAT)
-    assert aggregate("MEDIAN", [3, None, 1, 2]) == 2
-    assert seen == [[1, 2, 3]]
-    assert own["MEDIAN"].result(DataType.INTEGER) is DataType.FLOAT
-    assert aggregate_names() == {*BUILT_IN, "MEDIAN"}
+@pytest.mark.parametrize("share", [None, "0.5", -0.1, 1.5])
+def test_r45_nothing_that_is_no_share_has_a_quantile(share: Any) -> None:
+    """The types of a text are checked before; a tree made by hand gives NULL, as everywhere."""
+    assert aggregate("QUANTILE", [1, 2], parameter=share) is None
+    assert aggregate("FIRST", [1, 2]) is None
 
 
-def test_what_it_gives_is_made_plain(own: dict[str, AggregateFunction]) -> None:
-    register_aggregate("BAD", lambda _: float("nan"), DataType.FLOAT)
-    register_aggregate("BAD", lambda _: float("inf"), DataType.FLOAT)
-    assert aggregate("BAD", [1]) is None
-    assert own["BAD"].ordered
+@given(st.lists(integers, min_size=1, max_size=20), st.integers(0, 100))
+def test_r45_quantile_by_its_definition(numbers: list[int], percent: int) -> None:
+    found = aggregate("QUANTILE", numbers, parameter=Decimal(percent) / 100)
+    enough = [v for v in numbers if 100 * sum(other <= v for other in numbers) >= percent * len(numbers)]
+    assert found == plain(min(enough))
 
 
-@pytest.mark.parametrize("name", ["sum", "COUNT", "two words", ""])
-def test_names_that_cannot_be_given(name: str) -> None:
-    with pytest.raises(ValueError, match="cannot be named"):
-        register_aggregate(name, len, DataType.INTEGER)
+@pytest.mark.parametrize(
+    ("function", "values", "starts", "expected"),
+    [
+        ("FIRST", [], [], None),
+        ("FIRST", [7, 8], [2, 1], 8),
+        ("LAST", [7, 8], [2, 1], 7),
+        ("FIRST", [7, 5], [1, 1], 5),
+        ("LAST", [7, 5], [1, 1], 5),
+        ("FIRST", [None, 5], [1, 2], 5),
+        ("LAST", [5, None], [1, 2], 5),
+    ],
+)
+def test_r45_first_and_last_go_by_vs(function: str, values: list[Any], starts: list[int], expected: Any) -> None:
+    """Of equal Vs the smallest; NULLs are left out, as everywhere."""
+    assert aggregate(function, values, starts=starts) == expected

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cedr.diagnostics.exceptions import HostError
 from cedr.hosts import Result, evaluate
 from cedr.language.syntax import File
 from cedr.model.level import STRONG, ConsistencyLevel
@@ -34,7 +33,7 @@ def rows(result: Result) -> Counter[Hashable]:
     return Counter(map(shown, result.rows))
 
 
-@pytest.mark.parametrize("name", ["machines", "fire", "mail", "coupons"])
+@pytest.mark.parametrize("name", ["machines", "fire", "mail", "coupons", "trades"])
 @pytest.mark.parametrize("level", [None, "STRONG", "MIDDLE", "WEAK", "BLOCKING 1 hour MEMORY 1 day"])
 def test_the_examples(name: str, level: str | None) -> None:
     local, oracle = (
@@ -75,22 +74,14 @@ def test_as_of_is_what_was_said_by_then() -> None:
         assert evaluate(text.replace("AS OF 1", "AS OF 2"), messages, host=host).rows == ()
 
 
-def test_what_does_not_run_live_is_refused_by_local_and_evaluated_by_default() -> None:
-    messages = [row("A", f"a{n}", n) for n in range(3)]
-    with pytest.raises(HostError) as caught:
-        evaluate(COUNT, messages, host="local")
-    assert caught.value.diagnostics[0].code == "not-live"
-    assert evaluate(COUNT, messages).changes() == evaluate(COUNT, messages, host="oracle").changes()
-
-
 @pytest.mark.parametrize("text", [PAIR, COUNT])
-def test_where_no_host_is_named_it_is_the_runtime_that_runs_what_it_can(text: str) -> None:
-    """Whichever it is, the same is emitted; that only the oracle runs a query is a warning."""
+def test_where_no_host_is_named_it_is_the_runtime(text: str) -> None:
+    """It emits what the oracle emits, and there is nothing to warn of."""
     messages = [row("AB"[n % 2], f"e{n}", n) for n in range(6)]
     unasked, meant = evaluate(text, messages), evaluate(text, messages, host="oracle")
     assert telling(unasked.changes()) == telling(meant.changes())
     assert unasked.to_dicts() == meant.to_dicts()
-    assert [each.code for each in unasked.warnings] == (["on-the-oracle"] if "GROUP BY" in text else [])
+    assert unasked.warnings == ()
 
 
 def test_many_messages_make_a_thousand_steps() -> None:

@@ -199,14 +199,15 @@ def _bodies(source: SearchStrategy[syntax.RelationSource]) -> SearchStrategy[syn
     group = st.builds(syntax.GroupItem, expressions(3), options(names()))  # type: ignore[arg-type]
     with_output = st.tuples(outputs(), st.booleans()) | st.just((None, False))
     return st.builds(
-        lambda source, where, window, groups, having, output: syntax.AlgebraBody(
-            source, where, window, groups, having, output[0], output[1]
+        lambda source, where, window, groups, having, top, output: syntax.AlgebraBody(
+            source, where, window, groups, having, output[0], output[1], top
         ),
         source,
         options(expressions(4)),
         options(windows()),
         options(st.lists(group, min_size=1, max_size=2).map(tuple)),
         options(expressions(4)),
+        options(st.builds(syntax.TopClause, st.integers(0, 9), expressions(3), st.booleans())),
         with_output,
     )
 

@@ -130,6 +130,7 @@ NODES: dict[str, Node] = {
     "Difference": logical.Difference(A, B),
     "Distinct": logical.Distinct(A),
     "GroupBy": GROUPED,
+    "Top": logical.Top(A, (), 2, VS),
     "AlterLifetime": logical.AlterLifetime(A, VS, ticks(3)),
     "Session": logical.Session(A, 5),
     "Coalesce": logical.Coalesce(A),
@@ -166,6 +167,7 @@ def test_which_input_is_negated(name: str, negated: int | None) -> None:
             "Join ANTI": (1,),
             "AtMost": (0, 1),
             "SlidingCount": (0, 1),
+            "Top": (0,),
             "_": (),
         }
     ),
@@ -221,7 +223,7 @@ def test_r22_where_rows_with_a_null_key_matter(name: str, nulls: tuple[bool, ...
     assert traits_of(NODES[name]).keys.nulls_matter(NODES[name]) == nulls
 
 
-ALIVE = ("Join INNER", "Join LEFT", "Join ANTI", "Difference", "Distinct", "GroupBy", "Coalesce")
+ALIVE = ("Join INNER", "Join LEFT", "Join ANTI", "Difference", "Distinct", "GroupBy", "Coalesce", "Top")
 
 
 @pytest.mark.parametrize(

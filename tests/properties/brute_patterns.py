@@ -1,7 +1,7 @@
 # ruff: noqa: B023 - each closure is called before its loop goes on
 """The pattern operators by brute force.
 
-Paper: Section 3.3.2.  Readings: R11 to R18, R21, R25 to R27, R49.
+Paper: Section 3.3.2.  Readings: R11 to R18, R21, R25 to R27, R46, R49.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import combinations, permutations, product
 from typing import Any
 
-from cedr.expression.tree import Expression
+from cedr.expression.tree import Expression, variables
 from cedr.model.event import Event, Value
 from cedr.model.identity import idgen_of
 from cedr.model.modes import Selection

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from cedr.expression.tree import Expression
 from cedr.model.event import Event, Payload, Value
 from cedr.model.identity import idgen, idgen_of
 from cedr.model.modes import JoinKind, Valid
@@ -115,6 +116,33 @@ def _(node: logical.Distinct, tables: Tables) -> Iterable[Event]:
 
 
 @denoted.register
+def _(node: logical.Top, tables: Tables) -> Iterable[Event]:
+    """Reading: R45: instant by instant."""
+    rows = of(node.input, tables)
+    over = instants(rows)
+
+    def read(expression: Expression, event: Event) -> Value:
+        return value(expression, environment(event))
+
+    def before(other: Event, event: Event) -> bool:
+        mine, its = read(node.by, event), read(node.by, other)
+        if mine is None or its is None:
+            return its is not None
+        return its > mine if node.descending else its < mine  # type: ignore[operator]
+
+    def chosen(event: Event, instant: Time) -> bool | None:
+        group = [e for e in rows if all(read(key, e) == read(key, event) for key in node.keys)]
+        crowd = sum(alive(e, instant) and before(e, event) for e in group)
+        return (alive(event, instant) and crowd < node.count) or None
+
+    return [
+        piece(node.place, event, start, end)
+        for event in rows
+        for start, end, _ in lifelines(lambda t: chosen(event, t), over)
+    ]
+
+
+@denoted.register
 def _(node: logical.GroupBy, tables: Tables) -> Iterable[Event]:
     rows = of(node.input, tables)
 
@@ -143,6 +171,14 @@ def _aggregate(column: logical.AggregateColumn, members: list[Event]) -> Value:
     known = [v for v in values if v is not None]
     if not known:
         return None
+    if call.function in ("FIRST", "LAST"):
+        choose = min if call.function == "FIRST" else max
+        timed = [(e.valid_start, v) for e, v in zip(members, values, strict=True) if v is not None]
+        return min(v for start, v in timed if start == choose(start for start, _ in timed))
+    if call.function == "MEDIAN":
+        return min(v for v in known if 2 * sum(other <= v for other in known) >= len(known))
+    if call.function == "LIST":
+        return tuple(sorted(known))
     return {"SUM": sum, "MIN": min, "MAX": max}[call.function](known)
 
 

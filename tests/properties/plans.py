@@ -201,7 +201,8 @@ def relations(draw: st.DrawFn) -> Node:
     """One operator of the algebra over the small types."""
     one, other = (draw(st.sampled_from("AB")) for _ in range(2))
     x, y = leaf(one, "x"), leaf(other, "y")
-    kind = draw(st.sampled_from(("select", "project", "join", "union", "difference", "distinct", "group", "window")))
+    kinds = ("select", "project", "join", "union", "difference", "distinct", "group", "top", "window")
+    kind = draw(st.sampled_from(kinds))
     if kind == "select":
         return logical.Select(x, draw(predicates(["x"])))
     if kind == "project":
@@ -215,8 +216,13 @@ def relations(draw: st.DrawFn) -> Node:
         return logical.Difference(left, right, place="/EXCEPT")
     if kind == "distinct":
         return logical.Distinct(logical.Project(x, COLUMNS[:1]), place="/DISTINCT")
+    if kind == "top":
+        keys = tuple(column.expression for column in COLUMNS[: draw(st.integers(0, 1))])
+        by, descending = attribute("x", draw(st.sampled_from("kv"))), draw(st.booleans())
+        return logical.Top(x, keys, draw(st.integers(1, 2)), by, descending, place="/TOP")
     if kind == "group":
-        functions = draw(st.lists(st.sampled_from(("SUM", "MIN", "MAX")), unique=True, max_size=2))
+        known = ("SUM", "MIN", "MAX", "FIRST", "LAST", "MEDIAN", "LIST")
+        functions = draw(st.lists(st.sampled_from(known), unique=True, max_size=2))
         calls = (COUNT, *(aggregate_of(f, "v") for f in functions))
         return logical.GroupBy(x, COLUMNS[: draw(st.integers(0, 1))], calls, place="/GROUP")
     return draw(windows(x))

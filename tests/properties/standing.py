@@ -33,8 +33,8 @@ FILES = st.one_of(some.patterns(PLAIN, depth=1, revisable=True), some.patterns(P
 HISTORIES = some.histories(PLAIN, min_size=3, max_size=6, max_time=5)
 REVISED = some.revised_histories(REVISABLE, min_size=1, max_size=4, max_time=5)
 
-LIVE = st.one_of(FILES, some.compositions(PLAIN, algebra=False))
-"""What the columnar engine runs: patterns, also over patterns."""
+LIVE = st.one_of(FILES, some.relations(PLAIN), some.compositions(PLAIN))
+"""What the columnar engine runs, as the naive one does: patterns, relations, and each over the other."""
 
 
 def of_any_kind(files: st.SearchStrategy[File]) -> pytest.MarkDecorator:

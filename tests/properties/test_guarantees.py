@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cedr.language.parse import parse
 from cedr.language.syntax import File
 from cedr.model.history import HistoryTable
 from cedr.model.intake import Intake
@@ -35,6 +37,7 @@ from tests.properties.standing import (
     to,
     truth,
 )
+from tests.semantics.stepping import message as one_message
 from tests.semantics.stepping import transcript
 
 CATALOG = REVISABLE
@@ -53,6 +56,30 @@ def test_our_guarantees_are_final(engine: MakesEngine, file: File, level: Consis
         for time, before in promised:
             assert to(table, time) == before
         promised.append((step.guarantee, to(table, step.guarantee)))
+
+
+HIDDEN_AT_FIRST = """
+B b1 4..9 @0 k=1 v=2 s=a K=one
+B b1 0..4 @1 k=null v=1 s=a K=two
+retract two oe=2
+guarantee 3
+B b1 4..4 @4 k=2 v=1 s=a K=four
+"""
+"""The versions of an event; a predicate on the first parameter lets only the last one through."""
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "pattern", ["ATLEAST(1, B AS x, B AS y, A AS z, 5)", "ANY(B AS x, B AS y)", "ATMOST(3, B AS x, B AS y, 5)"]
+)
+def test_a_version_in_one_parameter_leaves_those_before_it_in_another_one(engine: MakesEngine, pattern: str) -> None:
+    """Readings: R9, R12, R36: as a first version it is believed there from the beginning, but takes nothing back."""
+    file = parse(f"EVENT Q WHEN {pattern} WHERE NOT x.k IN (1, 0)")
+    batches = [[one_message(line)] for line in HIDDEN_AT_FIRST.strip().splitlines()]
+    steps = list(run(plan_of(file, CATALOG), MIDDLE, CATALOG, batches, engine=engine))
+    table = said([change for step in steps for change in step.changes])
+    assert steps[3].guarantee == 3
+    assert to(table, 3) == to(said([change for step in steps[:4] for change in step.changes]), 3)
 
 
 @st.composite

@@ -54,6 +54,10 @@ def left_join(kind: JoinKind) -> Node:
     return logical.Project(joined, (*COLUMNS, Column("yv", attribute("y", "v"), INTEGER)))
 
 
+def projected(node: Node) -> Node:
+    return logical.Project(node, COLUMNS)
+
+
 OPERATORS: dict[str, Node] = {
     "projection": logical.Project(leaf("A", "x"), COLUMNS[:2]),
     "renaming": logical.Project(leaf("A", "x"), tuple(Column(c.name * 2, c.expression, c.type) for c in COLUMNS)),
@@ -67,6 +71,9 @@ OPERATORS: dict[str, Node] = {
     "count": logical.GroupBy(leaf("A", "x"), COLUMNS[:1], (COUNT,), place="/GROUP"),
     "max": logical.GroupBy(leaf("A", "x"), (), (aggregate_of("MAX", "v"),), place="/GROUP"),
     "sum": logical.GroupBy(leaf("A", "x"), COLUMNS[2:], (aggregate_of("SUM", "v"),), place="/GROUP"),
+    "median": logical.GroupBy(leaf("A", "x"), COLUMNS[:1], (aggregate_of("MEDIAN", "v"),), place="/GROUP"),
+    "top": projected(logical.Top(leaf("A", "x"), (), 2, attribute("x", "v"), place="/TOP")),
+    "top by group": projected(logical.Top(leaf("A", "x"), (attribute("x", "k"),), 1, attribute("x", "v"), True)),
     "coalesce": logical.Coalesce(source("A"), place="/COALESCED"),
 }
 

@@ -111,6 +111,33 @@ def test_having_selects_groups() -> None:
     ]
 
 
+def test_projection_and_having_merge_nothing() -> None:
+    """R30: maximal intervals of equal value of all aggregates that the query names together; COALESCED merges."""
+    events = "S a 1..9 v=1\nS b 3..6 v=2"
+    positive = TYPES + "EVENT P FROM S OUTPUT COUNT(*) > 0 AS some; "
+    assert timeline(result(positive, events), "some") == [(1, 3, True), (3, 6, True), (6, 9, True)]
+    having = TYPES + "EVENT Q FROM S HAVING COUNT(*) > 0 OUTPUT MIN(v) AS low"
+    assert timeline(result(having, events), "low") == [(1, 3, 1), (3, 6, 1), (6, 9, 1)]
+    assert timeline(result(positive + "EVENT Q FROM P WINDOW COALESCED", events), "some") == [(1, 9, True)]
+    assert timeline(result(TYPES + "EVENT Q FROM S OUTPUT MIN(v) AS low", events), "low") == [(1, 9, 1)]
+
+
+def test_aggregates_of_r45() -> None:
+    """R45: FIRST and LAST by Vs, LIST in order, quantiles, the sample's variance, truth."""
+    events = "S a 1..9 v=4\nS b 3..6 v=2\nS c 3..6 v=null"
+    query = """EVENT Q FROM S OUTPUT FIRST(v) AS f, LAST(v) AS l, LIST(v) AS all, QUANTILE(0.9, v) AS q,
+        MEDIAN(v) AS m, VARIANCE(v) AS s, BOOL_AND(v > 3) AS every, BOOL_OR(v > 3) AS some, COUNT(DISTINCT k) AS n"""
+    rows = timeline(result(TYPES + query, events), "f", "l", "all", "q", "m", "s", "every", "some", "n")
+    alone = (4, 4, (4,), 4, 4, None, True, True, 0)
+    assert rows == [(1, 3, *alone), (3, 6, 4, 2, (2, 4), 4, 2, 2.0, False, True, 0), (6, 9, *alone)]
+
+
+def test_aggregates_of_r45_over_contributors() -> None:
+    """R23, R45: FIRST and LAST by the Vs of the contributors."""
+    query = TYPES + "EVENT Q WHEN ALL(S AS s, T AS t, 9) OUTPUT FIRST(v) AS f, LAST(v) AS l, QUANTILE(0.5, v) AS q"
+    assert values(result(query, "S s 5 v=1\nT t 2 v=7")) == [{"f": 7, "l": 1, "q": 1}]
+
+
 def test_definition_12_alter_lifetime() -> None:
     """Paper: Definition 12.  R31: zero or negative durations and a start of FOREVER drop the event."""
     query = TYPES + "EVENT Q FROM S AS s WINDOW LIFETIME s.Ve, s.v"

@@ -49,7 +49,6 @@ def test_columns_that_cannot_be_what_they_are_given_for(
         ("TYPE A (key INTEGER, load FLOAT); TYPE B (key INTEGER);" + ALERT, 'no column for the attribute "load" of A'),
         ("TYPE A (key STRING); TYPE B (key STRING);" + ALERT, 'column "key" is int, A declares it as STRING'),
         (ALERT.replace("a.key AS key", "a.load AS load"), "load"),
-        ("EVENT N FROM A AS a OUTPUT COUNT(*) AS n", "not-live"),
         (ALERT + " CONSISTENCY STRONG AS OF 5", "."),
     ],
 )

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pyspark.sql import SparkSession
 
-from cedr.diagnostics.exceptions import HostError
 from cedr.hosts import Result, evaluate
 from cedr.language.syntax import File
 from cedr.model.level import ConsistencyLevel
@@ -37,6 +35,8 @@ def rows(result: Result) -> Counter[Hashable]:
         ("mail", "STRONG"),
         ("mail", "WEAK"),
         ("coupons", "MIDDLE"),
+        ("trades", "STRONG"),
+        ("trades", "MIDDLE"),
     ],
 )
 @pytest.mark.usefixtures("spark")
@@ -64,12 +64,6 @@ def test_spark_is_the_oracle(file: File, story: Story, level: ConsistencyLevel) 
     assert [letter.code for letter in ours.dead_letters] == [letter.code for letter in oracle.dead_letters]
 
 
-def test_what_does_not_run_live_is_refused_before_it_starts(spark: SparkSession) -> None:
-    assert spark is not None
-    with pytest.raises(HostError, match="not-live"):
-        evaluate(EXAMPLES / "trades.cedr", EXAMPLES / "trades.jsonl", host="spark")
-
-
 @pytest.mark.usefixtures("spark")
 def test_a_version_with_another_key_closes_the_one_before() -> None:
     """R4, R9: versions of one event belong together though their keys would go to different buckets."""
@@ -82,3 +76,13 @@ def test_a_version_with_another_key_closes_the_one_before() -> None:
     ours, oracle = (evaluate(text, versions, host=host) for host in ("spark", "oracle"))
     assert ours.to_dicts() == oracle.to_dicts()
     assert len(ours.rows) == 1
+
+
+@pytest.mark.usefixtures("spark")
+def test_columns_that_no_query_reads_do_not_matter(tmp_path: Path) -> None:
+    """Of such columns of a file nobody knows the type."""
+    (tmp_path / "tx.csv").write_text("id,time,card,amount\n1,2026-01-01 00:00:00,a,2.5\n2,2026-01-01 00:00:01,a,3\n")
+    query = "EVENT Q WHEN SEQUENCE(TX AS x, TX AS y, 5 minutes) WHERE CorrelationKey(card, EQUAL) OUTPUT x.card AS card"
+    ours, local = (evaluate(query, tmp_path / "tx.csv", type="TX", id="id", host=host) for host in ("spark", "local"))
+    assert len(ours) == 1
+    assert ours.to_dicts() == local.to_dicts()

@@ -6,10 +6,15 @@ Reading: R20.  Operators make the trees of ``cedr.expression``; texts are read b
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from typing import TypeVar, overload
 
+from cedr.expression import own
+from cedr.expression.aggregate import aggregate_call
+from cedr.expression.own import TypeName
 from cedr.expression.render import render
 from cedr.expression.tree import (
     Aggregate,
@@ -30,6 +35,8 @@ from cedr.language.parse import parse
 from cedr.language.syntax import AlgebraBody, PatternBody, Query, Unless, Written
 from cedr.model.schema import DataType
 from cedr.model.time import parse_timestamp
+
+Declared = TypeVar("Declared", bound=type)
 
 Duration = int | str | timedelta
 """A length of time: ticks, text as in the language ("12 hours"), or a timedelta."""
@@ -181,10 +188,37 @@ def call(function: str, *arguments: object) -> Column:
     return Column(Call(function.upper(), tuple(expression_of(argument) for argument in arguments)))
 
 
-def aggregate(function: str, *arguments: object, distinct: bool = False) -> Column:
-    """An aggregate: ``aggregate("AVG", col("t.price"))``; ``aggregate("COUNT")`` is COUNT(*)."""
+@overload
+def aggregate(function: str, *arguments: object, distinct: bool = False) -> Column: ...
+
+
+@overload
+def aggregate(
+    function: TypeName, *, returns: TypeName, name: str = "", arrow: bool = False
+) -> Callable[[Declared], Declared]: ...
+
+
+def aggregate(
+    function: TypeName,
+    *arguments: object,
+    distinct: bool = False,
+    returns: TypeName | None = None,
+    name: str = "",
+    arrow: bool = False,
+) -> Column | Callable[[Declared], Declared]:
+    """An aggregate: ``aggregate("AVG", col("t.price"))``; ``aggregate("COUNT")`` is COUNT(*).
+
+    With ``returns`` it declares one: ``@cedr.aggregate("FLOAT", returns="FLOAT")`` over a class with accumulate, merge,
+    value, and retract if it can.
+    """
+    if returns is not None:
+        declared: Callable[[Declared], Declared] = own.aggregate(function, returns=returns, name=name, arrow=arrow)
+        return declared
+    function = str(function)
     parts = tuple(expression_of(argument) for argument in arguments)
-    return Column(Aggregate(function.upper(), parts, distinct, star=not parts))
+    if not parts:
+        return Column(Aggregate(function.upper(), (), distinct, star=True))
+    return Column(aggregate_call(function.upper(), parts, distinct=distinct))
 
 
 _LITERALS: tuple[tuple[type, DataType], ...] = (

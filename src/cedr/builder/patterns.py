@@ -63,10 +63,11 @@ class Pattern(Standing):
         return replace(self, parameter=replace(self.parameter, expression=replace(operator, disjoint=True)))
 
     def with_ties(self) -> Pattern:
-        """Let events of equal Vs follow each other in ``sequence``, ``all_of`` and ``at_least`` (R49)."""
+        """Let events of equal Vs follow each other, in operators of several contributors (R49)."""
         operator = self.parameter.expression
-        if not isinstance(operator, syntax.Sequence | syntax.All | syntax.AtLeast):
-            message = "WITH TIES belongs to sequence, all_of and at_least"
+        if isinstance(operator, TypeReference) or not operator.form.chooses:
+            words = ", ".join(kind.form.word for kind in syntax.OPERATORS if kind.form.chooses)
+            message = f"WITH TIES belongs to {words}"
             raise TypeError(message)
         return replace(self, parameter=replace(self.parameter, expression=replace(operator, ties=True)))
 

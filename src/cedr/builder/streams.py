@@ -26,6 +26,7 @@ from cedr.language.syntax import (
     SessionWindow,
     StreamSource,
     Subquery,
+    TopClause,
     TumblingWindow,
     UnionSource,
     Window,
@@ -69,6 +70,10 @@ class Stream(Standing):
     def having(self, condition: str | Column) -> Stream:
         """HAVING: a condition on each group."""
         return self._with(having=scalar(condition))
+
+    def top(self, count: int, by: str | Column, *, descending: bool = False) -> Stream:
+        """``TOP k BY e [DESC]``: the first rows at each instant, of each group after ``group_by`` (R45)."""
+        return self._with(top=TopClause(count, scalar(by), descending))
 
     def output(self, **columns: str | Column) -> Stream:
         """OUTPUT: names and their expressions (Definition 7)."""

@@ -19,6 +19,7 @@ from cedr.connect.files import CANNOT_READ
 from cedr.connect.rows import change_as_data, row_as_data
 from cedr.consistency.measures import Measures
 from cedr.data.change_log import ChangeLog
+from cedr.data.writing import format_of
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import StreamError, unwritable
 from cedr.hosts.catalog import read_catalog
@@ -67,6 +68,8 @@ class Printing:
 
 def eval_file(request: Request, printing: Printing, *, strict: bool, dead_letters: str | None) -> None:
     """Evaluate and print; dead letters and warnings go to standard error."""
+    if printing.output is not None:
+        format_of(printing.output)  # a wrong name is told before anything is computed
     result = _evaluated(request)
     report(result.warnings)
     letters, summary = result.dead_letters, result.summary

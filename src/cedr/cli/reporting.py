@@ -45,7 +45,6 @@ _USAGE_CODES = {
     "bad-start",
     "cannot-read",
     "cannot-write",
-    "not-live",
     "unknown-correction",
     "unknown-format",
     "unknown-host",

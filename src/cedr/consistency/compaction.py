@@ -29,9 +29,11 @@ class Compaction:
         """Compact the tables that have grown enough."""
         tables = self._tables(dataflows)
         due = {id(table) for table in tables if self._grown(table)}
-        for stream, table in self._arrivals.tables.items():
-            if len(table) <= 2 * self._arrivals.known(stream) + self.spare // 4:  # most of it is still known
-                due.discard(id(table))
+        if not due:
+            return
+        for source in self._arrivals.ledger.sources.values():
+            if len(source.table) <= 2 * source.events + self.spare // 4:  # most of it is still known
+                due.discard(id(source.table))
         if due:
             self._run(dataflows, tables, due)
 
@@ -55,5 +57,5 @@ class Compaction:
         """All tables, those that refer to others after these."""
         tables = {id(table): table for table in self._arrivals.tables.values()}
         for dataflow in dataflows:
-            tables.update((id(table), table) for table in dataflow.tables())
+            tables.update((id(table), table) for table in dataflow.tables)
         return list(tables.values())

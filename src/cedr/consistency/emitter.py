@@ -53,7 +53,8 @@ class Emitter:
         """How long rows live; FOREVER also where memory must not forget: old choices and versions bear on new ones."""
         self._latest: Time = BEGINNING
         """The largest Sync that was emitted."""
-        self._due: Time = BEGINNING
+        self.due: Time = BEGINNING
+        """Up to where rows were due in the last step.  Reading: R33."""
         self._before_waiting: Time = FOREVER
         """No row with Vs up to here waits to be emitted."""
         self.line: Line = Line(BEGINNING)
@@ -112,8 +113,8 @@ class Emitter:
         before = self.guarantee
         self.guarantees = [frontier.guarantee for frontier in frontiers]
         self.guarantee = max(before, self.guarantees[-1])
-        self._due = max(self.guarantee, self.blocked(cedr_time))
-        emitted = self.rows.emit(self._needed(delta), Thresholds(self._due, self.memory), cedr_time)
+        self.due = max(self.guarantee, self.blocked(cedr_time))
+        emitted = self.rows.emit(self._needed(delta), Thresholds(self.due, self.memory), cedr_time)
         recalled = self.rows.recalled
         self._latest = max([self._latest, *map(sync_of_retraction, recalled), *emitted.sync[-1:].tolist()])
         left = self.guarantee if self.guarantee > before else None
@@ -129,10 +130,10 @@ class Emitter:
         """Without rows that only a reader with a longer memory has not forgotten.  Reading: R34."""
         if self.line.vs == BEGINNING:
             return delta
-        vs = self._relation.table.vs.view
+        vs, ve = self._relation.table.vs.view, self._relation.table.ve.view
         if all(not len(rows) or int(vs[rows].min()) > self.line.vs for rows in delta):
             return delta
-        return Delta(*(rows[vs[rows] > self.line.vs] for rows in delta))
+        return Delta(*(rows[(vs[rows] > self.line.vs) | (ve[rows] > self.line.ended)] for rows in delta))
 
     def unneeded(self, root: Frontier, *, loads: bool = False) -> Line:
         """The rows of the output that nobody needs here: by guarantees (R37) and by M (R34)."""
@@ -141,7 +142,7 @@ class Emitter:
             line, ended = plus(self.memory, -self._lifetime - 1), self.memory
         if not loads:
             self._before_waiting = self.rows.before_waiting()
-        self.line = Line(max(line, min(root.final, self._before_waiting)), ended)
+        self.line = Line(max(line, min(root.final, self._before_waiting)), ended, root.ended)
         self.rows.forget(self.line.vs)
         return self.line
 
@@ -149,7 +150,7 @@ class Emitter:
 
     def state(self, snapshots: list[Snapshot], ties: int) -> dict[str, bytes | None]:
         """The segments that have changed since the last time; ``snapshots`` and ``ties``: those of the operators."""
-        changes = self._unsaved | self._log.flush(self.rows, self.line.vs)
+        changes = self._unsaved | self._log.flush(self.rows, self.line)
         self._unsaved = {}
         written = as_bytes(self._written(snapshots, ties))
         if written != self._saved:
@@ -162,7 +163,7 @@ class Emitter:
             "waiting": None if self.next_level is None else level_as_json(self.next_level),
             "guarantee": self.guarantee,
             "line": self.memory,
-            "due": self._due,
+            "due": self.due,
             "waiting_after": self._before_waiting,
             "spoken": self._latest,
             "counts": [self.inserts, self.retractions, self.guarantees_left],
@@ -180,7 +181,7 @@ class Emitter:
         self.level = level_from_json(written["level"])
         self.next_level = None if written["waiting"] is None else level_from_json(written["waiting"])
         self.guarantee, self.memory, self._latest = written["guarantee"], written["line"], written["spoken"]
-        self._due = written["due"]
+        self.due = written["due"]
         self.inserts, self.retractions, self.guarantees_left = written["counts"]
         self._before_waiting, self.guarantees = written["waiting_after"], written["guarantees"]
         self._ties_before = written.get("ties", 0)
@@ -191,7 +192,7 @@ class Emitter:
     def leave(self, ties: int) -> None:
         """Read the old dataflow no longer; what was emitted is known by the names of rows."""
         self._ties_before += ties
-        self._unsaved |= self._log.flush(self.rows, self.line.vs)
+        self._unsaved |= self._log.flush(self.rows, self.line)
         self._known = self.rows.known()
         self.rows.close()
 
@@ -199,7 +200,7 @@ class Emitter:
         """Go on with the rows of another dataflow, or after a restart: some of them were emitted before."""
         self._ties_before -= ties
         now = self._clock.times[-1] if self._clock.times else BEGINNING
-        self.rows.resume(rows, self._known, self._due, now)
+        self.rows.resume(rows, self._known, self.due, now)
 
     def emitted(self) -> list[Event]:
         """The rows emitted and not retracted, as far as they are not forgotten."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 
 from cedr.consistency.admission.door import Arrivals
 from cedr.consistency.batch import EventBatch
@@ -30,6 +31,7 @@ from cedr.plan.analyses.open_ends import shown_ends
 from cedr.plan.analyses.reads import reads_of
 from cedr.plan.logical import Made, Node
 from cedr.runtime.dataflow.dataflow import Dataflow
+from cedr.runtime.operators.contract import Line
 from cedr.runtime.values.memory import keep_freed_memory
 
 
@@ -60,6 +62,7 @@ class Pipeline:
         self._emitters = [
             Emitter(plan, level, self._arrivals, self._clock, str(number)) for number, level in enumerate(chosen)
         ]
+        self._longest = self._asked_back()
         self._arrivals.open_ended.update(shown_ends(plan))
         self._runs = self._grouped()
         self.compaction = Compaction(self._arrivals)
@@ -86,12 +89,14 @@ class Pipeline:
 
         Everything is judged as one batch, and what is said is what ``step`` says; but it is never all in memory, and
         what belongs together is near.  What is said is to be read before the next is asked for.  Where something may be
-        taken back there is one stretch only: below STRONG, and with revisions, whose rows get their ends later.
+        taken back or shortened there is one stretch only: below STRONG, with revisions, whose rows get their ends
+        later, and with rows that are said before their end is known.
         """
         self._tidy()
         self._receive(messages, cedr_time)
         tables = self._arrivals.tables.values()
         finally_said = all(emitter.level == STRONG for emitter in self._emitters)
+        finally_said &= all(flow.relation.open_ended is None for flow in self._dataflows)
         if finally_said and self._arrivals.guarantee == FOREVER - 1 and all(table.plain.implicit for table in tables):
             for until in stretches([table.os.view for table in tables]):
                 yield self._speak(cedr_time, until)
@@ -110,11 +115,12 @@ class Pipeline:
             emitter.begin(cedr_time)
         self._arrivals.receive(messages, cedr_time=cedr_time)
         self._arrivals.ledger.lateness.together = None
-        self._clock.note(cedr_time, self._arrivals.high, self._longest())
+        self._clock.note(cedr_time, self._arrivals.high, self._longest)
 
     def _speak(self, cedr_time: Time, until: Time = FOREVER) -> list[Changes]:
         """``until``: as if the guarantee were no larger."""
-        self._runs = [run for old in self._runs for run in old.split()]
+        if len(self._runs) < len(self._emitters):
+            self._runs = [run for old in self._runs for run in old.split()]
         emitted = {
             emitter: changes
             for run in self._runs
@@ -159,7 +165,7 @@ class Pipeline:
                 changes.keep()
         self._last = []
 
-    def _longest(self) -> int:
+    def _asked_back(self) -> int:
         """How far back on the server's clock a level may ask."""
         bounds = [
             bound.duration
@@ -170,12 +176,15 @@ class Pipeline:
         return max(bounds, default=0)
 
     def _forget(self, until: Time) -> None:
-        lines = {stream: min(run.needed[stream] for run in self._runs) for stream in self._runs[0].needed}
+        lines = {
+            stream: reduce(Line.and_of, [run.needed[stream] for run in self._runs]) for stream in self._runs[0].needed
+        }
         self._arrivals.forget(lines, min(self._arrivals.guarantee, until))
 
     def switch(self, level: ConsistencyLevel, *, of: int = 0, at_sync_point: bool = False) -> None:
         """Go on at another level from the next batch, or from the next sync point of the output.  Reading: R38."""
         self._emitters[of].switch(level, at_sync_point=at_sync_point)
+        self._longest = self._asked_back()
 
     def at_sync_point(self, of: int = 0) -> bool:
         """Whether nothing that an output said is provisional.  Reading: R38."""
@@ -220,6 +229,7 @@ class Pipeline:
         saved = {emitter: emitter.restore(segments) for emitter in self._emitters}
         for run in self._runs:
             run.close()
+        self._longest = self._asked_back()
         self._runs = self._grouped()
         for run in self._runs:
             run.restore(saved[run.emitters[0]])

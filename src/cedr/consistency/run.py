@@ -7,6 +7,7 @@ same messages share a run: MIDDLE and WEAK of one query have one set of operator
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from cedr.consistency.admission.door import Arrivals
 from cedr.consistency.emission.changes import Changes
@@ -24,8 +25,8 @@ class Run:
         self._plan, self._arrivals = plan, arrivals
         self.emitters = list(emitters)
         self.dataflow = Dataflow(plan, arrivals.table)
-        self.needed: dict[str, Time] = {}
-        """Up to which Vs the rows of each event type are not needed here."""
+        self.needed: dict[str, Line] = {}
+        """Which rows of each event type are not needed here."""
         for emitter in self.emitters:
             emitter.read(self.dataflow)
 
@@ -34,7 +35,8 @@ class Run:
         guarantee = min(self._arrivals.guarantee, until)
         admission = max(guarantee, self.emitters[0].blocked(cedr_time))
         admitted, *_ = [emitter.feed.admit(admission) for emitter in self.emitters]
-        delta = self.dataflow.update(admitted, Frontier(self._final(until), guarantee), self._memory)
+        certain = Frontier(self._final(until), guarantee)
+        delta = self.dataflow.update(admitted, certain, self._memory, admission)
         changes = [emitter.emit(delta, self.dataflow.frontiers(emitter.memory), cedr_time) for emitter in self.emitters]
         self._release(Frontier(self._final(until), guarantee))
         return changes
@@ -53,7 +55,7 @@ class Run:
         """Forget what no emitter can need any more: by guarantees (R37) and by M (R34)."""
         self.dataflow.settle(certain, self._memory)
         lines = [emitter.unneeded(self.dataflow.root.frontier, loads=loads) for emitter in self.emitters]
-        line = Line(min(line.vs for line in lines), min(line.ve for line in lines))
+        line = reduce(Line.and_of, lines)
         self.needed = self.dataflow.release(line, self._memory, loads=loads)
 
     # -- outputs that go ways of their own ----------------------------------------------------------------------------
@@ -98,7 +100,9 @@ class Run:
         """
         weakest = min(self.emitters, key=lambda emitter: emitter.memory)
         self.dataflow.resume(weakest.guarantees, snapshots)
+        self.dataflow.expect(self.emitters[0].feed.live())
         self._release(certain, loads=True)
-        rows = self.dataflow.load(self.emitters[0].feed.live())
+        until = max([certain.guarantee, *(emitter.due for emitter in self.emitters)])
+        rows = self.dataflow.load(self.emitters[0].feed.live(), until)
         for emitter in self.emitters:
             emitter.load(rows, self.dataflow.ties)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from io import IOBase
 from os import PathLike, fspath
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ from cedr.data.sources import Source
 from cedr.data.words import Words, words_of
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import StreamError
+from cedr.diagnostics.naming import named
 
 TAKEN: Final = (
     "taken are: the path of a CSV, JSON Lines or Parquet file, a folder or a pattern of them; a pandas or polars data "
@@ -37,6 +39,10 @@ class LocalEvents:
 
     def __or__(self, other: LocalEvents) -> LocalEvents:
         return LocalEvents((*self.sources, *other.sources))
+
+    def __repr__(self) -> str:
+        """Each source with its words."""
+        return f"<events {' | '.join(map(str, self.sources))}>"
 
 
 def local_events(data: Any, words: Mapping[str, Any]) -> LocalEvents:
@@ -104,12 +110,11 @@ def _files(files: list[DataFile], words: Words) -> Origin:
 
 def wrong_data(data: Any) -> StreamError:
     """The error for something that is no data."""
-    kind = type(data)
-    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-    article = "an" if name[0].lower() in "aeiou" else "a"
-    return StreamError(
-        Diagnostic("wrong-data", f"{article} {name} is no data that a query can be asked of", detail=TAKEN)
-    )
+    name = type(data).__name__
+    hint = "collect() makes a data frame of it" if name == "LazyFrame" else ""
+    hint = "give the path of the file" if isinstance(data, IOBase) else hint
+    primary = f"{named(data)} is no data that a query can be asked of"
+    return StreamError(Diagnostic("wrong-data", primary, detail=TAKEN, hint=hint))
 
 
 def holds_messages(path: str | PathLike[str]) -> bool:

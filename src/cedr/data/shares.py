@@ -24,6 +24,8 @@ Numbers = NDArray[np.uint8]
 ROWS = 1 << 18
 """About so many rows are a share."""
 MOST = 250
+_PIECE = 1 << 18
+"""Of a whole column so many rows are looked at at a time: what is made for that is let go of again."""
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 """Fibonacci hashing: keys that count up are spread evenly."""
 
@@ -82,12 +84,21 @@ def _by_key(parts: Sequence[Part], ways: Mapping[str, Way], count: int) -> list[
     if any(key is None for key in keys):
         return None
     if all(pa.types.is_integer(key.type) for key in keys):
-        values = (numpy_of(pc.fill_null(key.cast(pa.int64()), 0)).view(np.uint64) for key in keys)
-        return [((value * _SPREAD >> np.uint64(40)) % np.uint64(count)).astype(np.uint8) for value in values]
+        return [_spread(key, count) for key in keys]
     if all(pa.types.is_string(key.type) for key in keys):
         numbers = (np.maximum(_codes(keys), 0) % count).astype(np.uint8)
         return np.split(numbers, np.cumsum([len(key) for key in keys])[:-1])
     return None
+
+
+def _spread(key: Any, count: int) -> Numbers:
+    """A number below the count for each whole number of a column; piece by piece, so that little is held beside it."""
+    found = np.empty(len(key), np.uint8)
+    for start in range(0, len(key), _PIECE):
+        piece = pc.fill_null(key.slice(start, _PIECE).cast(pa.int64()), 0)
+        spread = numpy_of(piece).view(np.uint64) * _SPREAD >> np.uint64(40)
+        found[start : start + _PIECE] = spread % np.uint64(count)
+    return found
 
 
 def _codes(texts: Sequence[Any]) -> NDArray[np.int32]:
@@ -114,12 +125,14 @@ def _apart(parts: Sequence[Part], numbers: Sequence[Numbers]) -> bool:
 
 def _differ(columns: Sequence[Any]) -> bool:
     """Whether the IDs rise, and so are known to differ; anything else takes longer to find out."""
-    rising, ids = Rising(), TextIds()
+    rising = Rising()
     for column in columns:
-        start = len(ids)
         if column.null_count:
             return False
-        ids.extend(column)
-        if not rising.takes(ids, start):
-            return False
+        piece = len(column) if pa.types.is_integer(column.type) else _PIECE  # numbers may come in any order
+        for start in range(0, len(column), piece):
+            ids = TextIds()
+            ids.extend(column.slice(start, piece))
+            if not rising.takes(ids, 0):
+                return False
     return True

@@ -23,6 +23,11 @@ class Source:
     origin: Origin
     words: Words
 
+    def __str__(self) -> str:
+        """What it is, and the words that were said."""
+        said = self.words.said()
+        return ", ".join([self.origin.name, *(f"{word}={value!r}" for word, value in said.items())])
+
     @property
     def constant_type(self) -> str | None:
         """The event type of all rows; None where a column tells it."""

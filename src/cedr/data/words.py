@@ -52,6 +52,12 @@ class Words:
     header: bool = True
     encoding: str = "utf-8"
 
+    def said(self) -> dict[str, Any]:
+        """Those that are not as they are by default."""
+        plain = Words()
+        shown = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "disorder_has_unit"}
+        return {word: value for word, value in shown.items() if value != getattr(plain, word)}
+
     def columns(self) -> dict[str, str]:
         """The columns of the header that are named, by their words; ``type`` may be a constant instead."""
         words = (*CLOCKS, "id", "key", "change")

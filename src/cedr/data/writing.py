@@ -21,11 +21,7 @@ _ROWS: Final = 10_000
 
 def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
     """Write a table; the ending of the name tells the format.  Raises ``StreamError``."""
-    name = Path(path)
-    form = SUFFIXES.get(name.suffix.lower())
-    if form is None:
-        detail = f"endings: {', '.join(sorted(SUFFIXES))}"
-        raise StreamError(Diagnostic("unknown-format", f'the name "{name}" does not say its format', detail=detail))
+    name, form = Path(path), format_of(path)
     hidden = name.with_name(f".{name.name}.part")
     try:
         _WRITERS[form](table, hidden)
@@ -34,6 +30,15 @@ def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
         raise unwritable(name, error) from None
     finally:
         hidden.unlink(missing_ok=True)
+
+
+def format_of(path: str | os.PathLike[str]) -> str:
+    """The format that the ending of a name tells.  Raises ``StreamError``."""
+    form = SUFFIXES.get(Path(path).suffix.lower())
+    if form is None:
+        detail = f"endings: {', '.join(sorted(SUFFIXES))}"
+        raise StreamError(Diagnostic("unknown-format", f'the name "{path}" does not say its format', detail=detail))
+    return form
 
 
 def _parquet(table: pa.Table, path: Path) -> None:

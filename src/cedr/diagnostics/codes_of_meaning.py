@@ -89,6 +89,12 @@ MEANING: tuple[Code, ...] = (
         _TRADE + "EVENT Q FROM TRADE AS t GROUP BY t.symbol OUTPUT t.symbol, t.price\n",
     ),
     Code(
+        "top-of-groups",
+        "TOP stands beside aggregates or HAVING",
+        "TOP takes the first rows, after GROUP BY those of each group; the first groups need a query around them.",
+        _TRADE + "EVENT Q FROM TRADE AS t GROUP BY t.symbol TOP 3 BY COUNT(*) OUTPUT t.symbol\n",
+    ),
+    Code(
         "duplicate-output",
         "two items of an output have the same name",
         "Names come from AS, else from the attribute or function.",
@@ -115,7 +121,7 @@ MEANING: tuple[Code, ...] = (
     Code(
         "count-out-of-range",
         "a count is too small or too large",
-        "ATLEAST counts from 1 to the number of its event expressions; UNLESS up to the contributors of its first.",
+        "Counts begin at 1; ATLEAST ends at the number of its parameters, UNLESS at the contributors of its first.",
         _AB + "EVENT Q WHEN ATLEAST(3, A AS a, B AS b, 1 hour)\n",
     ),
     Code(
@@ -127,7 +133,7 @@ MEANING: tuple[Code, ...] = (
     Code(
         "selection-not-allowed",
         "EACH, FIRST, LAST, REUSE or CONSUME means nothing here",
-        "They belong to parameters of SEQUENCE, ALL and ATLEAST: elsewhere there is nothing to choose from.",
+        "They belong to parameters of operators that choose: elsewhere there is nothing to choose from.",
         _AB + "EVENT Q WHEN UNLESS(FIRST A AS a, B AS b, 1 hour)\n",
     ),
     Code(

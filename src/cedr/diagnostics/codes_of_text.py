@@ -66,7 +66,7 @@ TEXT: tuple[Code, ...] = (
     Code(
         "scope-missing",
         "an operator has no scope at its end",
-        "SEQUENCE, ALL, ATLEAST, ATMOST and UNLESS end in a scope, the longest time that their events lie apart.",
+        "It ends in a scope, the longest time that its events lie apart.",
         "EVENT Q WHEN SEQUENCE(A AS a, B AS b)\n",
     ),
     Code(

@@ -1,8 +1,8 @@
-"""Aggregates over a bag of values: COUNT, SUM, MIN, MAX, AVG, STDDEV, and those that users add.
+"""Aggregates over a bag of values, and those that users add.
 
-Reading: R23, R30.  NULLs are left out, as in SQL; COUNT of nothing is 0, everything else of nothing is NULL.  Results
-are exact before one last rounding, so they do not depend on the order in which events came.  Values that do not go
-together (texts with numbers, say) have no sum and no smallest: NULL.
+Readings: R23, R30, R45.  NULLs are left out, as in SQL; COUNT of nothing is 0, everything else of nothing is NULL.
+Results are exact before one last rounding, so they do not depend on the order in which events came.  Values that do not
+go together (texts with numbers, say) have no sum and no smallest: NULL.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
+from cedr.diagnostics.span import Span
 from cedr.expression import lattice
 from cedr.expression.arithmetic import EXACT
-from cedr.expression.lattice import ANY, DECIMAL, DURATION, FLOAT, INTEGER, NULL
+from cedr.expression.lattice import ANY, BOOLEAN, DECIMAL, DURATION, FLOAT, INTEGER, LIST, NULL
+from cedr.expression.tree import Aggregate, Expression
 from cedr.expression.values import DECIMALS, OPAQUE, canonical_order, fit, kind, plain
 from cedr.model.event import Value
 from cedr.model.schema import DataType
 
-Computation = Callable[[list[Value]], Value]
+Computation = Callable[..., Value]
+"""From the values that are not NULL, or as ``AggregateFunction`` says, to the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,9 @@ class AggregateFunction:
     """An aggregate: what it computes from values that are not NULL, and of which type it is.
 
     ``result`` gives the type for the arguments' common type, or None where it does not work on that type.  ``example``
-    is a list of arguments and what comes of them.  With ``ordered`` the values come sorted.
+    is a list of arguments and what comes of them.  With ``ordered`` the values come sorted.  With ``parameter`` the
+    first argument is a constant, which ``compute`` gets behind the values; with ``timed`` it gets pairs of the Vs of a
+    row and its value.
     """
 
     name: str
@@ -39,19 +44,50 @@ class AggregateFunction:
     example: tuple[tuple[Value, ...], Value] | None = None
     expects: str = "any values"
     ordered: bool = False
+    parameter: str = ""
+    timed: bool = False
+
+    @property
+    def form(self) -> str:
+        """How it is called."""
+        return f"{self.name}({self.parameter}, x, …)" if self.parameter else f"{self.name}(x, …)"
 
 
-def aggregate(function: str, values: Iterable[Value], distinct: bool = False) -> Value:  # noqa: FBT001, FBT002 - as in SQL
-    """The aggregate of some values, by the aggregate's name.
+def aggregate(
+    function: str,
+    values: Iterable[Value],
+    distinct: bool = False,  # noqa: FBT001, FBT002 - as in SQL
+    *,
+    parameter: Value = None,
+    starts: Iterable[Value] = (),
+) -> Value:
+    """The aggregate of some values, by the aggregate's name; ``starts`` are the Vs of their rows, where it asks.
 
     >>> aggregate("SUM", [1, None, 2]), aggregate("COUNT", [None]), aggregate("MAX", [])
     (3, 0, None)
+    >>> aggregate("QUANTILE", [7, 1, 9, 3], parameter=0.75), aggregate("LAST", ["a", "b"], starts=[5, 2])
+    (7, 'a')
     """
-    found = AGGREGATES[function.upper()]
+    return aggregate_of(AGGREGATES[function.upper()], values, distinct, parameter=parameter, starts=starts)
+
+
+def aggregate_of(
+    found: AggregateFunction,
+    values: Iterable[Value],
+    distinct: bool = False,  # noqa: FBT001, FBT002 - as in SQL
+    *,
+    parameter: Value = None,
+    starts: Iterable[Value] = (),
+) -> Value:
+    """The same, by the aggregate itself."""
+    if found.timed:
+        pairs = ((start, plain(value)) for start, value in zip(starts, values, strict=False))  # none where unresolved
+        return plain(found.compute([(start, value) for start, value in pairs if value is not None]))
     present: list[Value] = [value for value in map(plain, values) if value is not None]
     if distinct or found.ordered:
         present.sort(key=canonical_order)
-    return plain(found.compute(_distinct(present) if distinct else present))
+    given = _distinct(present) if distinct else present
+    return plain(found.compute(given, parameter) if found.parameter else found.compute(given))
 
 
 def _distinct(ordered: list[Value]) -> list[Value]:
@@ -109,13 +145,24 @@ def _average(values: list[Value]) -> Value:
     return _float(_exact_sum(values) / len(values))
 
 
-def _deviation(values: list[Value]) -> Value:
-    """The sample standard deviation."""
+def _spread(values: list[Value]) -> Fraction | None:
+    """The sample variance, exactly."""
     if not _numbers(values) or len(values) < 2:
         return None
     mean = _exact_sum(values) / len(values)
     squares = sum(((Fraction(value) - mean) ** 2 for value in values), Fraction())  # type: ignore[arg-type]
-    return _root(squares / (len(values) - 1))
+    return squares / (len(values) - 1)
+
+
+def _variance(values: list[Value]) -> Value:
+    spread = _spread(values)
+    return None if spread is None else _float(spread)
+
+
+def _deviation(values: list[Value]) -> Value:
+    """The sample standard deviation."""
+    spread = _spread(values)
+    return None if spread is None else _root(spread)
 
 
 def _root(square: Fraction) -> float | None:
@@ -134,6 +181,55 @@ def _extreme(choose: Callable[[list[Any]], Value]) -> Computation:
         return min((value for value in values if value == best), key=repr)  # 1.0 or 1.00: the same whatever came first
 
     return compute
+
+
+def _quantile(values: list[Any], share: Value) -> Value:
+    """The smallest value v such that at least a share of the values is <= v.  Reading: R45.
+
+    The share is the number as it is written: 0.1 of ten values is one of them, whatever the nearest float is.
+    """
+    kinds = {kind(value) for value in values}
+    if len(kinds) != 1 or kinds & OPAQUE or not (isinstance(share, int | float | Decimal) and 0 <= share <= 1):
+        return None
+    ordered = sorted(values, key=canonical_order)
+    least = math.ceil(Fraction(repr(share) if isinstance(share, float) else share) * len(ordered))
+    return _extreme(min)([value for value in ordered if value == ordered[max(least, 1) - 1]])
+
+
+def _median(values: list[Value]) -> Value:
+    return _quantile(values, 0.5)
+
+
+def _list(values: list[Value]) -> Value:
+    return tuple(values) or None
+
+
+def _by_time(choose: Callable[[Iterable[Any]], Any]) -> Computation:
+    """The value of the rows with the smallest or largest Vs; of several the smallest.  Reading: R45."""
+
+    def compute(pairs: list[tuple[Any, Value]]) -> Value:
+        timed = [(start, value) for start, value in pairs if start is not None]
+        if not timed:
+            return None
+        at = choose(start for start, _ in timed)
+        return min((value for start, value in timed if start == at), key=canonical_order)
+
+    return compute
+
+
+def _every(choose: Callable[[list[Any]], bool]) -> Computation:
+    def compute(values: list[Value]) -> Value:
+        return choose(values) if values and all(kind(value) == "boolean" for value in values) else None
+
+    return compute
+
+
+def _truth(of: DataType) -> DataType | None:
+    return BOOLEAN if of in (BOOLEAN, *lattice.UNKNOWN) else None
+
+
+def _ordered_type(of: DataType) -> DataType | None:
+    return of if of in lattice.ORDERED else None
 
 
 def _same_number(of: DataType) -> DataType | None:
@@ -167,7 +263,7 @@ _BUILT_IN: Final = (
     AggregateFunction(
         "MIN",
         _extreme(min),
-        lambda of: of if of in lattice.ORDERED else None,
+        _ordered_type,
         "The smallest value.",
         (("b", "a"), "a"),
         "values that have an order",
@@ -175,7 +271,7 @@ _BUILT_IN: Final = (
     AggregateFunction(
         "MAX",
         _extreme(max),
-        lambda of: of if of in lattice.ORDERED else None,
+        _ordered_type,
         "The largest value.",
         ((3, 11, None), 11),
         "values that have an order",
@@ -196,26 +292,76 @@ _BUILT_IN: Final = (
         ((1, 3, 5), 2.0),
         "numbers or durations",
     ),
+    AggregateFunction(
+        "VARIANCE",
+        _variance,
+        lambda of: FLOAT if _same_number(of) else None,
+        "The sample variance, FLOAT; NULL for fewer than two values.",
+        ((1, 3, 5), 4.0),
+        "numbers or durations",
+    ),
+    AggregateFunction(
+        "QUANTILE",
+        _quantile,
+        _ordered_type,
+        "The smallest value v such that at least the share p of the values is <= v; p is a number from 0 to 1.",
+        ((0.75, 7, 1, 9, 3), 7),
+        "values that have an order",
+        parameter="p",
+    ),
+    AggregateFunction(
+        "MEDIAN",
+        _median,
+        _ordered_type,
+        "`QUANTILE(0.5, x)`: of an even number of values the lower one in the middle.",
+        ((7, 1, 9, 3), 3),
+        "values that have an order",
+    ),
+    AggregateFunction(
+        "LIST",
+        _list,
+        lambda _: LIST,
+        "The values in order, a LIST.",
+        None,
+        ordered=True,
+    ),
+    AggregateFunction(
+        "FIRST",
+        _by_time(min),
+        lambda of: of,
+        "The value of the event with the smallest Vs, of several the smallest; it reads Vs, so it is not view update "
+        "compliant (Definition 11).",
+        timed=True,
+    ),
+    AggregateFunction(
+        "LAST",
+        _by_time(max),
+        lambda of: of,
+        "The value of the event with the largest Vs, of several the smallest; like FIRST not view update compliant.",
+        timed=True,
+    ),
+    AggregateFunction(
+        "BOOL_AND", _every(all), _truth, "Whether all values are TRUE.", ((True, None, False), False), "BOOLEAN"
+    ),
+    AggregateFunction(
+        "BOOL_OR", _every(any), _truth, "Whether some value is TRUE.", ((True, None, False), True), "BOOLEAN"
+    ),
 )
 
 AGGREGATES: dict[str, AggregateFunction] = {function.name: function for function in _BUILT_IN}
 """The aggregates by their upper-case names, registered ones included."""
 
 
+def aggregate_call(
+    function: str, arguments: tuple[Expression, ...], *, distinct: bool = False, span: Span | None = None
+) -> Aggregate:
+    """The call of an aggregate with its arguments as they are written, the parameter among them."""
+    found = AGGREGATES.get(function)
+    if found is None or not found.parameter or not arguments:
+        return Aggregate(function, arguments, distinct=distinct, span=span)
+    return Aggregate(function, arguments[1:], distinct=distinct, parameter=arguments[0], span=span)
+
+
 def aggregate_names() -> frozenset[str]:
     """The upper-case names of all aggregates, for a parser that must tell them from scalar functions."""
     return frozenset(AGGREGATES)
-
-
-def register_aggregate(name: str, function: Computation, result: DataType, document: str = "") -> None:
-    """Add an aggregate of one's own.  Reading: R30.
-
-    The function gets the values of a group that are not NULL, sorted, so that the order of events cannot matter; it
-    must give the same result for the same values.  An aggregate of the name that was registered before is replaced; the
-    names that SQL gives a meaning cannot be.
-    """
-    upper = name.upper()
-    if not upper.isidentifier() or any(upper == function.name for function in _BUILT_IN):
-        message = f"an aggregate cannot be named {name!r}: it must be an identifier and none of SQL's own"
-        raise ValueError(message)
-    AGGREGATES[upper] = AggregateFunction(upper, function, lambda _: result, document, ordered=True)

@@ -10,16 +10,18 @@ Chains of AND, of OR and of arithmetic run in a loop, so that their length has n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
 from cedr.expression import arithmetic, tree
-from cedr.expression.aggregate import AGGREGATES, aggregate
+from cedr.expression.aggregate import AGGREGATES, aggregate_of
 from cedr.expression.cast import caster
 from cedr.expression.chain import logical_operands, spine
 from cedr.expression.functions import FUNCTIONS
 from cedr.expression.lattice import DECIMAL, DURATION, FLOAT
+from cedr.expression.own import OwnFailure
+from cedr.expression.owned import Owned
 from cedr.expression.signature import common
 from cedr.expression.text import like
 from cedr.expression.tree import Expression, HeaderField
@@ -290,7 +292,37 @@ def _cast(node: tree.Cast, ready: Ready, types: Types) -> Evaluator:
     return lambda environment: change(operand(environment))
 
 
+def _own_call(own: Owned, node: tree.Call, ready: Ready) -> Evaluator:
+    """A function that a user defined: what it does wrong is an error that names function, query and event."""
+    arguments, definition = [ready[id(argument)] for argument in node.arguments], own.definition
+    parameters = definition.signature.parameters
+    names = sorted(tree.variables(node))
+
+    def run(environment: Environment) -> Value:
+        values = [plain(argument(environment)) for argument in arguments]
+        if any(v is None or not p.takes(v) for v, p in zip(values, parameters, strict=True)):
+            return None
+        try:
+            found: Value = definition.apply([[value] for value in values])[0]
+        except OwnFailure as failure:
+            raise failure.error(own.query, event_among(environment, names)) from failure.__cause__
+        return found
+
+    return run
+
+
+def event_among(environment: Environment, names: Iterable[str]) -> str:
+    """The first of some variables that stands for an event, as an error names it."""
+    for name in names:
+        found = getattr(environment.get(name), "id", None)
+        if found is not None:
+            return f"the event {found}" + (f" ({name})" if name else "")
+    return ""
+
+
 def _call(node: tree.Call, ready: Ready, types: Types) -> Evaluator:
+    if node.own is not None:
+        return _own_call(node.own, node, ready)
     function = FUNCTIONS.get(node.function.upper())
     if function is None or not function.takes(len(node.arguments)):
         return lambda _: None
@@ -301,11 +333,35 @@ def _call(node: tree.Call, ready: Ready, types: Types) -> Evaluator:
 
 
 def _aggregate(node: tree.Aggregate, ready: Ready, _types: Types) -> Evaluator:
-    if node.function.upper() not in AGGREGATES:
+    found = AGGREGATES.get(node.function.upper()) if node.own is None else node.own.definition.signature
+    if found is None:
         return lambda _: None
-    arguments = [ready[id(argument)] for argument in node.arguments]
-    function, distinct = node.function, node.distinct
-    return lambda environment: aggregate(function, [argument(environment) for argument in arguments], distinct)
+    arguments, starts = ([ready[id(part)] for part in parts] for parts in (node.arguments, node.starts))
+    names = sorted(tree.variables(node))
+
+    def run(environment: Environment) -> Value:
+        values = [argument(environment) for argument in arguments]
+        begun = [start(environment) for start in starts]
+        return aggregated(node, values, begun, lambda: event_among(environment, names))
+
+    return run
+
+
+def aggregated(
+    node: tree.Aggregate, values: Iterable[Value], starts: Iterable[Value], event: Callable[[], str]
+) -> Value:
+    """The value of a call for the values of its rows; ``event`` says where, should a user's definition fail."""
+    own = node.own
+    known = AGGREGATES[node.function.upper()] if own is None else own.definition.signature
+    try:
+        return aggregate_of(known, values, node.distinct, parameter=parameter_of(node), starts=starts)
+    except OwnFailure as failure:
+        raise failure.error("" if own is None else own.query, event()) from failure.__cause__
+
+
+def parameter_of(node: tree.Aggregate) -> Value:
+    """The value of the constant that an aggregate takes."""
+    return node.parameter.value if isinstance(node.parameter, tree.Literal) else None
 
 
 _BUILDERS: Final[Mapping[type[Expression], Callable[[Any, Ready, Types], Evaluator]]] = {

@@ -7,7 +7,7 @@ is NULL.  To add a function, add a row; its check, its evaluation, its page and 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, Final
@@ -292,7 +292,7 @@ _CALENDAR: Final = (
     ),
 )
 
-FUNCTIONS: Final[Mapping[str, Function]] = {
+FUNCTIONS: Final[dict[str, Function]] = {
     function.name: function for function in (*_NUMERIC, *_CHOOSING, *_TEXTUAL, *_CALENDAR)
 }
-"""All scalar functions by their upper-case names."""
+"""All scalar functions by their upper-case names, those of users included."""

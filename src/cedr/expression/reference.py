@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeVar
 
-from cedr.expression.aggregate import AGGREGATES
+from cedr.expression.aggregate import AGGREGATES, aggregate_call
 from cedr.expression.cast import SOURCES
 from cedr.expression.functions import FUNCTIONS
 from cedr.expression.lattice import ARITHMETIC, UNKNOWN
+from cedr.expression.own import DEFINITIONS
 from cedr.expression.render import RESERVED, render
 from cedr.expression.signature import Function, literal
-from cedr.expression.tree import Aggregate, Call
+from cedr.expression.tree import Call
 from cedr.model.schema import DataType
 
 _INTRODUCTION: Final = """\
@@ -156,16 +157,8 @@ so they do not depend on the order in which events came. Of nothing, COUNT is 0 
 """
 
 _OWN: Final = """\
-An aggregate of one's own gets the values of a group, sorted and without NULLs:
-
-```python
-from statistics import median
-
-from cedr.expression.aggregate import register_aggregate
-from cedr.model.schema import DataType
-
-register_aggregate("MEDIAN", median, DataType.FLOAT)
-```
+Functions and aggregates of one's own are declared in Python and called by their names:
+[Write a function of your own](../how-to/own-functions.md).
 """
 
 _NAMES: Final = """\
@@ -198,7 +191,7 @@ def reference_page() -> str:
         _table(("left", "operator", "right", "result"), _arithmetic_rows()),
         "### Casts\n\n" + _table(("to", "from", "note"), _cast_rows()),
         _INSIDE,
-        "## Functions\n\n" + _table(("form", "result", "meaning", "example"), map(_function_row, FUNCTIONS.values())),
+        "## Functions\n\n" + _table(("form", "result", "meaning", "example"), map(_function_row, _built_in(FUNCTIONS))),
         _NOTES,
         _AGGREGATES,
         _table(("form", "takes", "meaning", "example"), _aggregate_rows()),
@@ -254,12 +247,21 @@ def _function_row(function: Function) -> tuple[str, str, str, str]:
     return f"`{function.form}`", shown, function.document, f"`{render(call)}` is `{render(result)}`"
 
 
+F = TypeVar("F")
+
+
+def _built_in(known: Mapping[str, F]) -> list[F]:
+    return [function for name, function in known.items() if name not in DEFINITIONS]
+
+
 def _aggregate_rows() -> Iterable[tuple[str, str, str, str]]:
-    for function in AGGREGATES.values():
+    for function in _built_in(AGGREGATES):
         if function.example is not None:
-            call = Aggregate(function.name, tuple(literal(value) for value in function.example[0]))
+            call = aggregate_call(function.name, tuple(literal(value) for value in function.example[0]))
             shown = f"`{render(call)}` is `{render(literal(function.example[1]))}`"
-            yield f"`{function.name}(x, …)`", function.expects, function.document, shown
+        else:
+            shown = ""
+        yield f"`{function.form}`", function.expects, function.document, shown
 
 
 if __name__ == "__main__":

@@ -252,7 +252,8 @@ def _call(node: tree.Call, ready: Ready) -> tuple[str, int]:
 
 def _aggregate(node: tree.Aggregate, ready: Ready) -> tuple[str, int]:
     distinct = "DISTINCT " if node.distinct else ""
-    return f"{node.function}({distinct}{'*' if node.star else _listed(node.arguments, ready)})", _ATOM
+    given = node.arguments if node.parameter is None else (node.parameter, *node.arguments)
+    return f"{node.function}({distinct}{'*' if node.star else _listed(given, ready)})", _ATOM
 
 
 _WRITERS: Final[Mapping[type[Expression], Callable[[Any, Ready], tuple[str, int]]]] = {

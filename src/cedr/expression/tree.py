@@ -14,6 +14,7 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from cedr.diagnostics.span import Span
+from cedr.expression.owned import Owned
 from cedr.model.event import Value
 from cedr.model.schema import UNKNOWN_SHAPE, DataType, Shape
 
@@ -162,24 +163,32 @@ class Cast(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Call(Expression):
-    """A scalar function by its upper-case name.  EXTRACT and DATE_TRUNC take their unit as a first string literal."""
+    """A scalar function by its upper-case name.  EXTRACT and DATE_TRUNC take their unit as a first string literal.
+
+    ``own`` is the definition, where a user gave it; lowering puts it there.
+    """
 
     function: str
     arguments: tuple[Expression, ...]
+    own: Owned | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate(Expression):
-    """COUNT, SUM, MIN, MAX, AVG, STDDEV.
+    """An aggregate by its upper-case name.
 
     In a pattern's OUTPUT it runs over its arguments, one for each contributor (R23); under GROUP BY over the one
-    argument's values in the group (R30).  ``star`` is COUNT(*).
+    argument's values in the group (R30).  ``star`` is COUNT(*).  ``parameter`` is p of QUANTILE(p, x).  ``starts`` has
+    the Vs of each argument, for FIRST and LAST (R45).
     """
 
     function: str
     arguments: tuple[Expression, ...]
     distinct: bool = False
     star: bool = False
+    parameter: Expression | None = None
+    starts: tuple[Expression, ...] = ()
+    own: Owned | None = field(default=None, repr=False)
 
 
 TRUE = Literal(True, DataType.BOOLEAN)  # noqa: FBT003 - the literal itself
@@ -284,6 +293,9 @@ def shape_of(expression: Expression) -> Shape:
     """What is known of the inside of a value."""
     if isinstance(expression, Attribute | Field | Item):
         return expression.shape or Shape(expression.type)
+    if isinstance(expression, Aggregate) and expression.function == "LIST" and len(expression.arguments) == 1:
+        element = shape_of(expression.arguments[0])
+        return UNKNOWN_SHAPE if element.type is DataType.ANY else Shape(DataType.LIST, element=element)
     return UNKNOWN_SHAPE
 
 

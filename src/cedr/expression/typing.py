@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, Final
 
 from cedr.diagnostics.diagnostic import Diagnostic
@@ -273,7 +274,7 @@ def _cast(self: _Inference, node: tree.Cast) -> DataType:
 
 
 def _call(self: _Inference, node: tree.Call) -> DataType:
-    function = FUNCTIONS.get(node.function.upper())
+    function = FUNCTIONS.get(node.function.upper()) if node.own is None else node.own.definition.signature
     if function is None:
         return _unknown(self, node, node.function)
     if not function.takes(len(node.arguments)):
@@ -316,8 +317,15 @@ def _unknown(self: _Inference, node: Expression, name: str) -> DataType:
     return self.fault(node, "unknown-function", f'there is no function "{name}"', detail, hint)
 
 
+def _is_share(parameter: Expression | None) -> bool:
+    """Whether a parameter is a constant share, as QUANTILE wants one.  Reading: R45."""
+    if not isinstance(parameter, tree.Literal) or parameter.type not in lattice.NUMBERS:
+        return False
+    return isinstance(parameter.value, int | float | Decimal) and 0 <= parameter.value <= 1
+
+
 def _aggregate(self: _Inference, node: tree.Aggregate) -> DataType:
-    function = AGGREGATES.get(node.function.upper())
+    function = AGGREGATES.get(node.function.upper()) if node.own is None else node.own.definition.signature
     if function is None:
         return _unknown(self, node, node.function)
     for argument in node.arguments:
@@ -327,7 +335,11 @@ def _aggregate(self: _Inference, node: tree.Aggregate) -> DataType:
         wrong = function.name != "COUNT" or node.distinct
         return self.fault(node, "wrong-arguments", "only COUNT(*) takes a star") if wrong else INTEGER
     if not node.arguments:
-        return self.fault(node, "wrong-arguments", f"{function.name} takes at least one argument")
+        takes = f"{function.parameter} and at least one argument" if function.parameter else "at least one argument"
+        return self.fault(node, "wrong-arguments", f"{function.name} takes {takes}")
+    if function.parameter and not _is_share(node.parameter):
+        primary = f"the first argument of {function.name} must be a number from 0 to 1"
+        return self.fault(node.parameter or node, "wrong-arguments", primary, "", f"write {function.name}(0.9, price)")
     of = self.unified(node, node.arguments, f"the arguments of {function.name}") if function.name != "COUNT" else ANY
     result = function.result(of)
     if result is None:

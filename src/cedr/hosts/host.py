@@ -142,7 +142,7 @@ class LiveHost(Host, Protocol):
     """A host that also runs a query on a stream, in this process."""
 
     def start(self, plan: Node, levels: Levels, types: Catalog, providers: Iterable[str] = (), /) -> StandingQuery:
-        """Start a query.  Raises ``HostError`` for a plan that it cannot run."""
+        """Start a query."""
 
 
 def stream_of(host: LiveHost, job: Job, track: Track[object]) -> Stream:

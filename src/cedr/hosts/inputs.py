@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from io import IOBase
 from itertools import chain
 from os import PathLike
 from typing import Any
@@ -49,11 +50,14 @@ def as_events(data: Any, words: Mapping[str, Any]) -> LocalEvents | None:
         return None
     if isinstance(data, LocalEvents | Mapping) or is_frame(data) or hasattr(data, "sparkSession"):
         return local_events(data, given)
+    if hasattr(data, "dtype") or isinstance(data, IOBase):  # a Series, an array, an open file: iterable, and no rows
+        raise wrong_data(data)
     if isinstance(data, list | tuple) and data:
         return _listed(data, given)
     if not isinstance(data, Iterable) or isinstance(data, bytes):
         raise wrong_data(data)
-    return None
+    one_by_one = not isinstance(data, list | tuple)  # of an empty list nothing has to be said
+    return local_events(data, given) if given and one_by_one else None
 
 
 def _listed(data: list[Any] | tuple[Any, ...], given: Mapping[str, Any]) -> LocalEvents | None:

@@ -11,7 +11,7 @@ asynchronous iterable gives an asynchronous iterator.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Iterator, Mapping
 from datetime import timedelta
 from os import PathLike
 from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
@@ -21,7 +21,7 @@ from cedr.consistency.measures import Measures
 from cedr.data.rejected import SHARE
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import StreamError
-from cedr.hosts.choice import fitting_host, live_host_named
+from cedr.hosts.choice import DEFAULT, live_host_named
 from cedr.hosts.declared_data import given_data
 from cedr.hosts.feed import file_lines
 from cedr.hosts.host import StandingQuery, sensible_batch
@@ -255,6 +255,8 @@ def run(  # noqa: PLR0913 - one for each choice
     levels = [] if consistency is None else [consistency] if isinstance(consistency, Level) else list(consistency)
     labelled = bool(levels) and not isinstance(consistency, Level)
     text = parsed(query)
+    if isinstance(messages, AsyncIterable | Iterator):
+        _no_words(words)
     given = None if isinstance(messages, AsyncIterable) else given_data(text, messages, words, folder_of(query))
     warnings: list[Diagnostic] = []
     prepared = None
@@ -266,10 +268,7 @@ def run(  # noqa: PLR0913 - one for each choice
         prepared = prepare(text, given, catalog, event, bad_rows)
         chosen, types, warnings = prepared.query, prepared.types, prepared.warnings
     asked = [_level(level) for level in levels] or [chosen.consistency or MIDDLE]
-    if host is None:
-        host, told = fitting_host(chosen, types, providers)
-        warnings += told
-    running = live_host_named(host).start(chosen.plan, asked, types, providers)
+    running = live_host_named(DEFAULT if host is None else host).start(chosen.plan, asked, types, providers)
     standing = Standing(running, types, batch=batch or 1, clock=clock, labelled=labelled)
     if isinstance(messages, AsyncIterable):
         return AsyncLive(chosen, standing, messages, warnings)
@@ -279,6 +278,15 @@ def run(  # noqa: PLR0913 - one for each choice
     standing.unreadable = tuple(prepared.rejects.summary())
     steps = prepared.arriving.steps(prepared.arriving.cuts(batch or sensible_batch(prepared.arriving.count)))
     return Live(chosen, standing, (messages for _, messages in steps), warnings)
+
+
+def _no_words(words: Mapping[str, Any]) -> None:
+    """Words describe data that are there; of what comes one by one nobody knows when it ends."""
+    for name in (name for name, value in words.items() if value is not None):
+        primary = f"{name}= describes data that are there; what comes one by one is given as messages"
+        message = '{"insert": {"type": "TX", "id": "1", "vs": "2026-01-01T00:00:00Z", "payload": {…}}}'
+        hint = f"{message}; or give a list of rows"
+        raise StreamError(Diagnostic("bad-word", primary, hint=hint))
 
 
 def _items(messages: Any) -> Iterable[Any]:

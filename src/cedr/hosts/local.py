@@ -23,7 +23,7 @@ class Local:
     name: Final = "local"
 
     def evaluate(self, job: Job) -> Answer:
-        """The same rows as the oracle's.  Raises ``HostError`` for a plan that the pipeline cannot run.
+        """The same rows as the oracle's.
 
         The table is what is emitted at MIDDLE once nothing more can come: then every row and every end is due (R33).
         """
@@ -43,7 +43,7 @@ class Local:
         return Answer(said_by(emitted, end), running.dead_letters(), changes, ties)
 
     def start(self, plan: Node, levels: Levels, types: Catalog, providers: Iterable[str] = ()) -> StandingQuery:
-        """The pipeline.  Raises ``HostError`` for a plan that it cannot run."""
+        """The pipeline of operators."""
         from cedr.consistency.pipeline import Pipeline
 
         return Pipeline(plan, levels, types, providers)

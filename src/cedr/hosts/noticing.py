@@ -42,9 +42,8 @@ def _late(arriving: Arriving) -> Iterator[Diagnostic]:
         bounds = sorted(
             {each.source.words.disorder for each in arriving.sources if each.source.words.disorder is not None}
         )
-        primary = (
-            f"{late:,} events come later than the declared disorder ({', '.join(map(format_duration, bounds))}) allows"
-        )
+        many = f"{late:,} events come" if late > 1 else "1 event comes"
+        primary = f"{many} later than the declared disorder ({', '.join(map(format_duration, bounds))}) allows"
         detail = "this result has them; a stream that has passed their time would not use them"
         yield _warning("later-than-disorder", primary, detail, "declare a larger disorder if they matter")
 

@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 from cedr.connect.files import read_text
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import LanguageError
+from cedr.diagnostics.naming import named
 from cedr.hosts.catalog import declared_types, read_catalog
 from cedr.language.check import check_text
 from cedr.language.parse import parse_all
@@ -53,7 +54,18 @@ def query_file(query: str | PathLike[str] | Builder | File, known: Catalog | Non
         return query
     if isinstance(query, PathLike) or (isinstance(query, str) and is_path(query)):
         return _parsed(read_text(fspath(query)), fspath(query), known)
-    return _parsed(query, "<query>", known) if isinstance(query, str) else query.to_file()
+    if isinstance(query, str):
+        return _parsed(query, "<query>", known)
+    if not hasattr(query, "to_file"):
+        raise _wrong_query(query)
+    return query.to_file()
+
+
+def _wrong_query(given: object) -> LanguageError:
+    """The error for something that is no query; data, perhaps, given first."""
+    detail = "taken are: a text, the path of a .cedr file, a query built in Python, or a compiled one"
+    hint = "the query comes first, then the data" if given is not None and not isinstance(given, int | float) else ""
+    return LanguageError(Diagnostic("wrong-query", f"{named(given)} is no query", detail=detail, hint=hint))
 
 
 def parsed(query: AnyQuery) -> Parsed:

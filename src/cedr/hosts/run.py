@@ -17,7 +17,7 @@ from cedr.data.rejected import SHARE
 from cedr.data.results import Shape
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.hosts.catalog import declared_types, merged
-from cedr.hosts.choice import fitting_host, host_named
+from cedr.hosts.choice import DEFAULT, host_named
 from cedr.hosts.declared_data import given_data
 from cedr.hosts.host import Job, Stream, sensible_batch
 from cedr.hosts.inputs import Messages, messages_of
@@ -60,8 +60,8 @@ def evaluate(
     ``TYPE TX FROM 'tx.csv' WITH (time = ts)``.  Up to the share ``bad_rows`` of the rows may be unusable.
 
     Types come from the query, from ``catalog``, or are inferred from the data.  ``host`` is "local", "oracle" or
-    "spark"; by default local, and the oracle for a query that the columnar runtime does not run yet.  ``batch`` rows or
-    messages make a step of the change stream: by default one for few of them, a thousandth for many.
+    "spark"; by default local.  ``batch`` rows or messages make a step of the change stream: by default one for few
+    of them, a thousandth for many.
     """
     level = parse_level(consistency) if isinstance(consistency, str) else consistency
     if host is not None:
@@ -74,8 +74,7 @@ def evaluate(
     chosen = choose(program, event)
     sent = tuple(message for _, message in arrived.messages)
     job = Job(chosen, sent, level or chosen.consistency or MIDDLE, arrived.types, batch or sensible_batch(len(sent)))
-    name, warnings = (host, ()) if host is not None else fitting_host(chosen, arrived.types)
-    answer = host_named(name).evaluate(job)
+    answer = host_named(DEFAULT if host is None else host).evaluate(job)
     primitive = frozenset(types_read(chosen.plan))
     clock = timestamps_in(message.event for message in sent if isinstance(message, Insert))
     shape = Shape(chosen.name, chosen.output, primitive, clock)
@@ -87,7 +86,6 @@ def evaluate(
         dead_letters=_dead_letters(arrived, answer.dead_letters),
         warnings=(
             *program.warnings,
-            *warnings,
             *_missing(chosen, arrived),
             *odd_times(chosen, asked, sent),
             *of_ties(answer.ties),

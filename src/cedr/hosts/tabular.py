@@ -20,7 +20,7 @@ from cedr.data.rejected import Rejected, Rejects
 from cedr.data.results import standing
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import HostError
-from cedr.hosts.choice import fitting_host, host_named
+from cedr.hosts.choice import DEFAULT, host_named
 from cedr.hosts.host import Host, Job, LiveHost, in_order, said_by, sensible_batch
 from cedr.hosts.local import Local
 from cedr.hosts.noticing import of_ties, on_stream
@@ -36,15 +36,12 @@ _LOCAL = Local()
 
 
 def evaluate_rows(prepared: Prepared, level: ConsistencyLevel | None, host: str | None, batch: int | None) -> Result:
-    """The result of a query on rows; by the columnar runtime where no host is named and it runs the query."""
+    """The result of a query on rows; by the columnar runtime where no host is named."""
     chosen = _Level(prepared, level or prepared.query.consistency or MIDDLE, batch)
-    if host is None:
-        host, warnings = fitting_host(prepared.query, prepared.types)
-        prepared.warnings.extend(warnings)
     if prepared.query.as_of is not None and not prepared.arriving.recorded:
         primary = "AS OF asks what was known at a CEDR time: that needs a column of arrival times"
         raise HostError(Diagnostic("no-history", primary, hint="name it: arrival"))
-    asked = host_named(host)
+    asked = host_named(DEFAULT if host is None else host)
     return chosen.by_columns() if isinstance(asked, Local) else chosen.by_messages(asked)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from cedr.connect.tables import Clock
 from cedr.consistency.measures import Measures
 from cedr.diagnostics.diagnostic import Diagnostic
-from cedr.hosts.choice import fitting_host, live_host_named
+from cedr.hosts.choice import DEFAULT, live_host_named
 from cedr.hosts.holding import Holding
 from cedr.hosts.host import StandingQuery, in_order
 from cedr.hosts.inputs import Messages
@@ -110,7 +110,7 @@ def trace(
     program, arrived = ready(query, messages, catalog, words, event)
     chosen = choose(program, event)
     levels = tuple(asked or [chosen.consistency or MIDDLE])
-    name = fitting_host(chosen, arrived.types).name if host is None else host
+    name = DEFAULT if host is None else host
     running = live_host_named(name).start(chosen.plan, levels, arrived.types)
     sent = tuple(message for _, message in arrived.messages)
     return Trace(

@@ -27,7 +27,17 @@ class Builder(TypeBuilder):
 
     RAW = TypeBuilder.RAW | {
         *("inner_join", "left_join", "anti_join", "inserts_window", "deletes_window"),
-        *("coalesced_window", "distinct", "strong", "middle", "weak", "bound", "tick_time", "forever_time"),
+        *(
+            "coalesced_window",
+            "distinct",
+            "descending",
+            "strong",
+            "middle",
+            "weak",
+            "bound",
+            "tick_time",
+            "forever_time",
+        ),
     }
 
     def begin(self) -> None:
@@ -72,6 +82,7 @@ class Builder(TypeBuilder):
             said.get("having"),
             items,
             distinct,
+            said.get("top"),
             span=span,
         )
 
@@ -116,6 +127,14 @@ class Builder(TypeBuilder):
 
     def group_item(self, span: Span, expression: Expression, name: Token | None = None) -> syntax.GroupItem:
         return syntax.GroupItem(expression, name.value if name else None, span=span)
+
+    def top(self, span: Span, count: Clause, by: Expression, descending: Clause | None = None) -> Clause:
+        self._whole_number("the count of TOP", count)
+        clause = syntax.TopClause(count.value.value, by, descending is not None, count.span, span=span)
+        return Clause("top", clause, span)
+
+    def descending(self, span: Span, *_: Token) -> Clause:
+        return Clause("descending", True, span)  # noqa: FBT003 - it is there
 
     def having(self, span: Span, predicate: Expression) -> Clause:
         return Clause("having", predicate, span)

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from cedr.diagnostics.span import Span
-from cedr.expression.aggregate import AGGREGATES
+from cedr.expression.aggregate import AGGREGATES, aggregate_call
 from cedr.expression.tree import (
     Aggregate,
     Between,
@@ -200,7 +200,7 @@ class ExpressionBuilder(Building):
                 span,
                 hint="COUNT(*) counts events" if function == "COUNT" else f"name an attribute: {function}(price)",
             )
-        return self._made(Aggregate(function, arguments, distinct=distinct, span=span), *arguments)
+        return self._made(aggregate_call(function, arguments, distinct=distinct, span=span), *arguments)
 
     def extract(self, span: Span, unit: Token, operand: Expression) -> Expression:
         first = Literal(unit.value, DataType.STRING, span=unit.span)

@@ -7,13 +7,14 @@ said here, once for each operator.
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 from cedr.diagnostics.span import Span
 from cedr.expression.tree import TRUE, Expression, Literal
 from cedr.language import syntax
 from cedr.language.build_expression import ExpressionBuilder
-from cedr.language.building import DEEPEST, Clause, clauses, last_character
+from cedr.language.building import DEEPEST, Clause, clauses, last_character, listed
 from cedr.language.tokens import Token
 from cedr.model.modes import Consumption, KeyMode, Selection, Valid
 from cedr.model.time import FOREVER
@@ -41,20 +42,8 @@ def written(*quantities: Clause) -> tuple[syntax.Written, ...]:
     return tuple(quantity.value.written for quantity in quantities)
 
 
-_USAGE = {
-    "SEQUENCE": "SEQUENCE(A, B, 12 hours)",
-    "ALL": "ALL(A, B, 12 hours)",
-    "ANY": "ANY(A, B)",
-    "ATLEAST": "ATLEAST(2, A, B, C, 12 hours)",
-    "ATMOST": "ATMOST(2, A, B, C, 12 hours)",
-    "UNLESS": "UNLESS(A, B, 5 minutes)",
-    "NOT": "NOT(A, SEQUENCE(B, C, 12 hours))",
-    "CANCEL-WHEN": "CANCEL-WHEN(A, B)",
-}
-_UNSCOPED = frozenset({"ANY", "NOT", "CANCEL-WHEN"})
-_COUNTED = frozenset({"ATLEAST", "ATMOST"})
-_PAIRS = frozenset({"UNLESS", "NOT", "CANCEL-WHEN"})
-_TYING = frozenset({"SEQUENCE", "ALL", "ATLEAST"})
+_KINDS = {kind.form.word: kind for kind in syntax.OPERATORS}
+_TYING = [word for word, kind in _KINDS.items() if kind.form.chooses]
 
 
 class Arguments:
@@ -62,6 +51,7 @@ class Arguments:
 
     def __init__(self, name: str, span: Span, arguments: list[Clause]) -> None:
         self.name = name
+        self.form = _KINDS[name].form
         self.span = span
         self.rest = arguments
         self.count: Clause | None = None
@@ -196,9 +186,9 @@ class PatternBuilder(ExpressionBuilder):
         errors = len(self.errors)
         from_root = self._from_root(arguments)
         arguments.ties = self._with_ties(arguments)
-        if name.value not in _UNSCOPED:
+        if arguments.form.scoped:
             self._take_scope(arguments)
-        if name.value in _COUNTED and len(self.errors) == errors:
+        if arguments.form.counted and len(self.errors) == errors:
             self._take_count(arguments)
         if name.value == "UNLESS" and arguments.rest and arguments.rest[-1].kind == "quantity":
             arguments.count = arguments.rest.pop()
@@ -225,11 +215,11 @@ class PatternBuilder(ExpressionBuilder):
     def _with_ties(self, arguments: Arguments) -> bool:
         """Whether the scope says WITH TIES; complains of it elsewhere.  Reading: R49."""
         places = [i for i, a in enumerate(arguments.rest) if a.kind == "quantity" and a.value.ties]
-        wrong = [i for i in places if arguments.name not in _TYING or i != len(arguments.rest) - 1]
+        wrong = [i for i in places if not arguments.form.chooses or i != len(arguments.rest) - 1]
         for i in wrong:
             self.report(
                 "wrong-arguments",
-                "WITH TIES stands only behind the scope of SEQUENCE, ALL and ATLEAST",
+                f"WITH TIES stands only behind the scope of {listed(_TYING, last='and')}",
                 arguments.rest[i].span,
                 hint="write SEQUENCE(A, B, 12 hours WITH TIES)",
             )
@@ -237,7 +227,7 @@ class PatternBuilder(ExpressionBuilder):
 
     def _take_scope(self, arguments: Arguments) -> None:
         last = arguments.rest[-1] if arguments.rest else None
-        if last is not None and last.kind == "quantity" and (len(arguments.rest) > 1 or arguments.name not in _COUNTED):
+        if last is not None and last.kind == "quantity" and (len(arguments.rest) > 1 or not arguments.form.counted):
             scope = arguments.rest.pop()
             arguments.scope, arguments.durations = scope.value.value, written(scope)
         elif last is not None and last.kind == "literal":
@@ -247,20 +237,20 @@ class PatternBuilder(ExpressionBuilder):
                 last.span,
                 f"this is a {last.value.type}",
                 detail="a duration is a number and a unit (12 hours, 250 ms), a bare number of ticks, or FOREVER",
-                hint=f"write {_USAGE[arguments.name]}",
+                hint=f"write {arguments.form.usage}",
             )
         else:
             self._scope_missing(arguments)
 
     def _scope_missing(self, arguments: Arguments) -> None:
-        early = [a for a in arguments.rest[arguments.name in _COUNTED :] if a.kind == "quantity"]
+        early = [a for a in arguments.rest[arguments.form.counted :] if a.kind == "quantity"]
         self.report(
             "scope-missing",
             f"{arguments.name} has no scope at its end",
             early[0].span if early else last_character(arguments.span),
             "the scope must come last" if early else "a scope is expected before this",
             detail="a scope is the longest time from the first to the last event: 12 hours, 5 minutes, FOREVER",
-            hint=f"write {_USAGE[arguments.name]}",
+            hint=f"write {arguments.form.usage}",
         )
 
     def _take_count(self, arguments: Arguments) -> None:
@@ -274,7 +264,7 @@ class PatternBuilder(ExpressionBuilder):
             f"{arguments.name} has no count at its beginning",
             first.span,
             "a whole number is expected before this",
-            hint=f"write {_USAGE[arguments.name]}",
+            hint=f"write {arguments.form.usage}",
         )
 
     def _only_patterns(self, arguments: Arguments) -> None:
@@ -283,20 +273,20 @@ class PatternBuilder(ExpressionBuilder):
             self.report(
                 "wrong-arguments",
                 f"{arguments.name} takes event expressions"
-                + (" and has no scope" if arguments.name in _UNSCOPED else ", then one scope at its end"),
+                + (" and has no scope" if not arguments.form.scoped else ", then one scope at its end"),
                 argument.span,
-                hint=f"write {_USAGE[arguments.name]}"
+                hint=f"write {arguments.form.usage}"
                 + ('; a type of that name is quoted: "FOREVER"' if argument.span.text.upper() == "FOREVER" else ""),
             )
         count = len(arguments.rest)
-        wrong = count != 2 if arguments.name in _PAIRS else count == 0
+        wrong = count != 2 if arguments.form.pair else count == 0
         if wrong and not strange:
-            wanted = "two event expressions" if arguments.name in _PAIRS else "at least one event expression"
+            wanted = "two event expressions" if arguments.form.pair else "at least one event expression"
             self.report(
                 "wrong-arguments",
                 f"{arguments.name} takes {wanted}, not {count}",
                 arguments.span,
-                hint=f"write {_USAGE[arguments.name]}",
+                hint=f"write {arguments.form.usage}",
             )
 
     # -- WHERE ------------------------------------------------------------------------------------------------------
@@ -354,28 +344,24 @@ def _integer(literal: Literal) -> int:
 
 
 def _make(arguments: Arguments, disjoint: bool, from_root: bool, span: Span) -> syntax.Operator:  # noqa: FBT001
-    patterns, scope, number = arguments.patterns, arguments.scope, arguments.number
-    first, last = patterns[0], patterns[-1]
-    count_span = arguments.count.span if arguments.count else None
-    durations, ties = arguments.durations, arguments.ties
-    match arguments.name:
-        case "SEQUENCE":
-            return syntax.Sequence(patterns, scope, disjoint=disjoint, ties=ties, durations=durations, span=span)
-        case "ALL":
-            return syntax.All(patterns, scope, disjoint=disjoint, ties=ties, durations=durations, span=span)
-        case "ANY":
-            return syntax.Any(patterns, disjoint=disjoint, span=span)
-        case "ATLEAST":
-            return syntax.AtLeast(
-                number, patterns, scope, count_span, disjoint=disjoint, ties=ties, durations=durations, span=span
-            )
-        case "ATMOST":
-            return syntax.AtMost(number, patterns, scope, count_span, disjoint=disjoint, durations=durations, span=span)
-        case "UNLESS":
-            contributor = number if arguments.count else None
-            return syntax.Unless(
-                first, last, scope, contributor, count_span, disjoint=disjoint, durations=durations, span=span
-            )
-        case "NOT":
-            return syntax.Not(first, last, disjoint=disjoint, span=span)
-    return syntax.CancelWhen(first, last, from_root, disjoint=disjoint, span=span)
+    """The operator, of those of its arguments that it has."""
+    kind, patterns = _KINDS[arguments.name], arguments.patterns
+    first, last, count = patterns[0], patterns[-1], arguments.count
+    given: dict[str, Any] = {
+        "parameters": patterns,
+        "first": first,
+        "second": last,
+        "negated": first,
+        "sequence": last,
+        "scope": arguments.scope,
+        "count": arguments.number,
+        "contributor": arguments.number if count else None,
+        "count_span": count.span if count else None,
+        "from_root": from_root,
+        "disjoint": disjoint,
+        "ties": arguments.ties,
+        "durations": arguments.durations,
+        "span": span,
+    }
+    names = {each.name for each in fields(kind)}
+    return kind(**{name: value for name, value in given.items() if name in names})

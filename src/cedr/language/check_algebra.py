@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from cedr.expression.lattice import OPAQUE
 from cedr.expression.tree import (
     Aggregate,
     Attribute,
     Expression,
     Header,
+    HeaderField,
     Literal,
     Name,
     aggregates,
@@ -24,7 +26,7 @@ from cedr.expression.tree import (
     transform,
 )
 from cedr.expression.typing import infer, infer_predicate
-from cedr.language.check_pattern import forbid_aggregates
+from cedr.language.check_pattern import forbid_aggregates, starts_of
 from cedr.language.environment import Environment
 from cedr.language.outputs import all_fields, name_of, named, output_type
 from cedr.language.problems import Problems
@@ -39,6 +41,7 @@ from cedr.language.syntax import (
     OutputItem,
     SessionWindow,
     Subquery,
+    TopClause,
     TumblingWindow,
     Window,
 )
@@ -63,11 +66,12 @@ class AlgebraCheck:
         where = self._plain(body.where, "WHERE") if body.where is not None else None
         window = self._window(body.window) if body.window is not None else None
         groups = self._groups(body.group_by) if body.group_by is not None else None
-        grouped = groups is not None or _has_aggregates(body)
+        grouped = body.top is None and (groups is not None or _has_aggregates(body))
         names = _GroupNames(self.scope, groups or (), self.problems, grouped=grouped)
         having = names.resolve(body.having) if body.having is not None else None
         if having is not None:
             infer_predicate(having, self.problems.report)
+        top = self._top(body.top, names) if body.top is not None else None
         if body.output is not None:
             output = named([replace(item, expression=names.resolve(item.expression)) for item in body.output])
         elif grouped:
@@ -76,8 +80,43 @@ class AlgebraCheck:
         else:
             output = all_fields(checked.variables, prefixed=checked.joined, span=body.span)
         return replace(
-            body, source=checked.source, where=where, window=window, group_by=groups, having=having, output=output
+            body,
+            source=checked.source,
+            where=where,
+            window=window,
+            group_by=groups,
+            having=having,
+            top=top,
+            output=output,
         )
+
+    def _top(self, top: TopClause, names: _GroupNames) -> TopClause:
+        """Reading: R45: TOP chooses among rows, those of each group where there is GROUP BY."""
+        of_groups = [call for part in _outside(self.body) for call in aggregates(part)] or aggregates(top.expression)
+        if of_groups or self.body.having is not None:
+            self.problems.error(
+                "top-of-groups",
+                "TOP chooses among rows, not among groups",
+                of_groups[0].span if of_groups else self.body.having.span if self.body.having else top.span,
+                detail="with GROUP BY it takes the first rows of each group, so there is nothing to aggregate",
+                hint="compute the groups in a query of their own: FROM (… OUTPUT COUNT(*) AS n) AS g TOP 3 BY g.n DESC",
+            )
+            return top
+        if top.count < 1:
+            self.problems.error(
+                "count-out-of-range",
+                f"TOP cannot have the number {top.count} here",
+                top.count_span,
+                detail="it must be 1 or more",
+                hint="TOP 3 BY price DESC",
+            )
+        expression = names.resolve(top.expression)
+        of = infer(expression, self.problems.report)
+        if of in OPAQUE:
+            self.problems.error(
+                "type-mismatch", f"{of} has no order for TOP", expression.span, hint="take a field or an element of it"
+            )
+        return replace(top, expression=expression)
 
     def _subquery(self, subquery: Subquery) -> tuple[Subquery, EventType]:
         errors = len(self.problems.errors)
@@ -169,9 +208,13 @@ class AlgebraCheck:
         )
 
 
+def _outside(body: AlgebraBody) -> list[Expression]:
+    """What speaks of groups, where there are any."""
+    return [item.expression for item in body.output or ()] + ([body.having] if body.having is not None else [])
+
+
 def _has_aggregates(body: AlgebraBody) -> bool:
-    items = [item.expression for item in body.output or ()] + ([body.having] if body.having is not None else [])
-    return any(aggregates(expression) for expression in items)
+    return any(aggregates(expression) for expression in _outside(body))
 
 
 class _GroupNames:
@@ -192,7 +235,8 @@ class _GroupNames:
 
     def _part(self, part: Expression) -> Expression | None:
         if isinstance(part, Aggregate):
-            return replace(part, arguments=tuple(self.scope.resolve(argument) for argument in part.arguments))
+            arguments = tuple(self.scope.resolve(argument) for argument in part.arguments)
+            return replace(part, arguments=arguments, starts=starts_of(part, (Header("", HeaderField.VS),)))
         if isinstance(part, Name):
             inside = len(part.parts) > 1 and part.parts[0] in self.scope.variables
             key = None if inside else self.by_name.get(part.parts[0])

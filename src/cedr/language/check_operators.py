@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cedr.language import syntax
+from cedr.language.building import listed
 from cedr.language.patterns import contributors, operands, operator_name
 from cedr.language.problems import Problems
 from cedr.language.syntax import Operator, Parameter
 from cedr.model.modes import Consumption, Selection
 from cedr.model.time import FOREVER, format_duration
 
-_SELECTING = (syntax.Sequence, syntax.All, syntax.AtLeast)
-_SCOPED = (syntax.Sequence, syntax.All, syntax.AtLeast, syntax.AtMost, syntax.Unless)
+_Several = syntax.Sequence | syntax.All | syntax.AtLeast
+_CHOOSING = [kind.form.word for kind in syntax.OPERATORS if kind.form.chooses]
 
 
 class OperatorCheck:
@@ -49,17 +50,18 @@ class OperatorCheck:
     # -- scopes and counts ------------------------------------------------------------------------------------------
 
     def _scope(self, operator: Operator) -> None:
-        if not isinstance(operator, _SCOPED):
+        scope = getattr(operator, "scope", None)
+        if scope is None:
             return
         name = operator_name(operator)
-        if operator.scope <= 0:
+        if scope <= 0:
             self.problems.error(
                 "scope-not-positive",
-                f"the scope of {name} must be longer than nothing, it is {format_duration(operator.scope)}",
+                f"the scope of {name} must be longer than nothing, it is {format_duration(scope)}",
                 operator.span,
                 hint="the shortest is 1, one tick",
             )
-        elif operator.scope == FOREVER:
+        elif scope == FOREVER:
             self.problems.warning(
                 "unbounded-scope",
                 f"{name} has the scope FOREVER: what it remembers is never released",
@@ -119,7 +121,7 @@ class OperatorCheck:
     # -- SC modes ---------------------------------------------------------------------------------------------------
 
     def _modes(self, operator: Operator) -> None:
-        if not isinstance(operator, _SELECTING):
+        if not isinstance(operator, _Several):
             for operand, _ in operands(operator):
                 self._mode_means_nothing(operand, operator_name(operator))
             return
@@ -139,7 +141,7 @@ class OperatorCheck:
                 "selection-not-allowed",
                 f"{mode.value} means nothing at {where}",
                 parameter.mode_span or parameter.span,
-                detail="EACH, FIRST, LAST, REUSE and CONSUME belong to parameters of SEQUENCE, ALL and ATLEAST",
+                detail=f"EACH, FIRST, LAST, REUSE and CONSUME belong to parameters of {listed(_CHOOSING, last='and')}",
                 hint=f"remove {mode.value}",
             )
 
@@ -184,7 +186,7 @@ class OperatorCheck:
             )
 
 
-def _looking_ahead(operator: syntax.Sequence | syntax.All | syntax.AtLeast) -> tuple[Parameter, ...]:
+def _looking_ahead(operator: _Several) -> tuple[Parameter, ...]:
     """The parameters at which LAST is known only when the scope is over.  Reading: R25."""
     return operator.parameters[-1:] if isinstance(operator, syntax.Sequence) else operator.parameters
 

@@ -6,13 +6,15 @@ an attribute or a header field, OUTPUT is there with all its names, aggregates h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from cedr.expression.aggregate import AGGREGATES
 from cedr.expression.tree import (
     Aggregate,
     Attribute,
     Binary,
+    Call,
     Expression,
     Header,
     HeaderField,
@@ -194,8 +196,14 @@ class PatternCheck:
         if part.star:
             headers = tuple(Header(v.name, HeaderField.ID, span=part.span) for v in self.contributors)
             return replace(part, arguments=headers)
-        arguments = [one for argument in part.arguments for one in self._for_each(argument, scope)]
-        return replace(part, arguments=tuple(arguments))
+        arguments = tuple(one for argument in part.arguments for one in self._for_each(argument, scope))
+        return replace(part, arguments=arguments, starts=starts_of(part, map(self._start, arguments)))
+
+    def _start(self, argument: Expression) -> Expression:
+        """When an argument holds: with the latest of the events that it names, a constant with the first of all."""
+        names = sorted(variables(argument)) or [self.contributors[0].name]
+        headers = tuple(Header(each, HeaderField.VS, span=argument.span) for each in names)
+        return headers[0] if len(headers) == 1 else Call("GREATEST", headers, span=argument.span)
 
     def _for_each(self, argument: Expression, scope: Scope) -> list[Expression]:
         """An argument for each contributor that has all its bare names; as it is where it has none."""
@@ -253,6 +261,12 @@ class _OutputScope(Scope):
             hint=f"use a contributor that exists: {' or '.join(v.name for v in positive)}",
             related=((variable.span, "negated here"),),
         )
+
+
+def starts_of(call: Aggregate, starts: Iterable[Expression]) -> tuple[Expression, ...]:
+    """The Vs of the arguments of an aggregate, if it asks for them.  Reading: R45."""
+    function = AGGREGATES.get(call.function)
+    return tuple(starts) if function is not None and function.timed else ()
 
 
 def forbid_aggregates(expression: Expression, problems: Problems, clause: str, hint: str) -> None:

@@ -82,7 +82,7 @@ class Placement:
             below = {path[depth].place for path in paths.values() if len(path) > depth and path[:depth] == place.path}
             operator = place.parameter.expression
             assert isinstance(operator, syntax.Operator)
-            most = operator.count if isinstance(operator, syntax.AtLeast) else 1
+            most = (operator.count if isinstance(operator, syntax.AtLeast) else 1) + operator.form.negates
             if len(below) > max(most, 1):
                 self.problems.warning(
                     "never-applies",

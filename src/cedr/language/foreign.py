@@ -26,9 +26,12 @@ _MOVING = "windows are lengths of time: WINDOW MOVING 10 minutes"
 _REGULAR = "a regular expression is a function: REGEXP_LIKE(a.name, '^x.*')"
 
 ANYWHERE: Mapping[tuple[str, ...], str] = {
-    ("ORDER", "BY"): "there is no ORDER BY: results leave in the order of time; sort them where you read them",
-    ("LIMIT",): "there is no LIMIT: a stream has no end; cut the result where you read it",
-    ("FETCH", "FIRST"): "there is no FETCH FIRST: a stream has no end; cut the result where you read it",
+    (
+        "ORDER",
+        "BY",
+    ): "there is no ORDER BY: results leave in the order of time; TOP 10 BY x takes the first at each instant",
+    ("LIMIT",): "there is no LIMIT: a stream has no end; TOP 10 BY x takes the first at each instant",
+    ("FETCH", "FIRST"): "there is no FETCH FIRST: TOP 10 BY x takes the first at each instant",
     ("SELECT",): _A_QUERY,
     ("MATCH_RECOGNIZE",): _A_PATTERN,
     ("PATTERN", "("): _A_PATTERN,

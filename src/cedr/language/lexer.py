@@ -16,13 +16,12 @@ from threading import Lock
 from typing import Any
 
 from cedr.language.build import Builder
+from cedr.language.syntax import OPERATOR_WORDS
 from cedr.language.tables import Tables, tables
 from cedr.language.tokens import QUOTED, SIGN, WORD, Token
 from cedr.model.schema import TYPE_NAMES
 
-_BEFORE_PARENTHESIS = frozenset(
-    ["SEQUENCE", "ALL", "ANY", "ATLEAST", "ATMOST", "UNLESS", "CANCEL-WHEN", "CAST", "EXTRACT", "CORRELATIONKEY"]
-)
+_BEFORE_PARENTHESIS = OPERATOR_WORDS | {"CAST", "EXTRACT", "CORRELATIONKEY"}
 _BEFORE_STRING = frozenset({"TIMESTAMP", "DATE"})
 _BEFORE_EVENT = frozenset({"EACH", "FIRST", "LAST"})
 _AFTER_EVENT = frozenset({"AS", "REUSE", "CONSUME", "WEIGHT", "VALID", "WHERE", "OUTPUT", "CONSISTENCY", "FROM"})
@@ -37,6 +36,7 @@ _CLAUSES = frozenset(
             "WINDOW",
             "GROUP",
             "HAVING",
+            "TOP",
             "CONSISTENCY",
             "JOIN",
             "UNION",

@@ -9,6 +9,7 @@ from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.span import Span
 from cedr.language.building import listed
 from cedr.language.foreign import foreign, order_of_clauses
+from cedr.language.syntax import OPERATOR_WORDS
 from cedr.language.tokens import QUOTED, WORD, Token
 
 _WORDS = {
@@ -29,7 +30,6 @@ _LITERALS = frozenset(
     )
 )
 _BINARY = frozenset(["AND", "OR", "NOT", "IS", "IN", "LIKE", "BETWEEN", "DIV", *"=<>+-*/%", "<>", "<=", ">=", "||"])
-_PATTERN = frozenset({"SEQUENCE", "ALL", "ANY", "ATLEAST", "ATMOST", "UNLESS", "CANCEL-WHEN"})
 _MODES = frozenset({"EACH", "FIRST", "LAST"})
 _MOST = 8
 
@@ -87,8 +87,8 @@ def _expectation(expected: frozenset[str]) -> list[str]:
     if left >= _EXPRESSION:
         left -= _EXPRESSION | _LITERALS | {"EXTRACT", "(", "-", "NOT"}
         found.append("an expression")
-    if left >= _PATTERN:
-        left -= _PATTERN | _MODES | _LITERALS | {"NOT", "-", "NAME"}
+    if left >= OPERATOR_WORDS:
+        left -= OPERATOR_WORDS | _MODES | _LITERALS | {"NOT", "-", "NAME"}
         found.append("an event expression")
     if left >= {"=", "+"}:
         left -= _BINARY

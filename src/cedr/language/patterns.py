@@ -134,4 +134,4 @@ def contributors(expression: TypeReference | Operator, of_query: Callable[[str],
 
 def operator_name(operator: Operator) -> str:
     """The keyword of an operator."""
-    return "CANCEL-WHEN" if isinstance(operator, syntax.CancelWhen) else type(operator).__name__.upper()
+    return operator.form.word

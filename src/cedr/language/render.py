@@ -208,6 +208,9 @@ def _algebra_body(body: AlgebraBody, margin: int) -> Iterator[str]:
         yield "GROUP BY " + _listed([_item(item) for item in body.group_by], margin + 9)
     if body.having is not None:
         yield f"HAVING {render_expression(body.having)}"
+    if body.top is not None:
+        down = " DESC" if body.top.descending else ""
+        yield f"TOP {body.top.count} BY {render_expression(body.top.expression)}{down}"
     if body.output:
         items = _listed([_item(item) for item in body.output], margin + 7)
         yield f"OUTPUT {'DISTINCT ' if body.distinct else ''}{items}"

@@ -7,36 +7,19 @@ Scalar expressions are ``cedr.expression.tree``; after parsing their names are u
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar, Final, NamedTuple
 
 from cedr.diagnostics.span import Span
 from cedr.expression.tree import Expression, Literal, Way
+from cedr.language.declarations import AttributeDeclaration as AttributeDeclaration
+from cedr.language.declarations import Option as Option
+from cedr.language.declarations import Origin as Origin
+from cedr.language.declarations import TypeDeclaration as TypeDeclaration
+from cedr.language.node import Syntax as Syntax
+from cedr.language.node import Written as Written
 from cedr.model.level import ConsistencyLevel
 from cedr.model.modes import Consumption, JoinKind, KeyMode, Selection, Valid
-from cedr.model.schema import DataType, Shape
 from cedr.model.time import Time
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A duration as it was written: its text, its length in ticks, and whether it has a unit.  Reading: R50."""
-
-    text: str
-    value: int
-    unit: bool
-    span: Span | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Syntax:
-    """Base of all nodes of the tree.
-
-    ``durations`` are those written in the node itself, in the order of the text: a scope, a window's lengths, B and M.
-    Two trees that differ only in how durations were written are equal.
-    """
-
-    span: Span | None = field(default=None, compare=False, repr=False)
-    durations: tuple[Written, ...] = field(default=(), compare=False, repr=False)
-
 
 # -- patterns ---------------------------------------------------------------------------------------------------------
 
@@ -61,10 +44,27 @@ class Parameter(Syntax):
     mode_span: Span | None = field(default=None, compare=False, repr=False)
 
 
+class Form(NamedTuple):
+    """How an operator is written: its word, an example, and which arguments it takes.
+
+    ``chooses``: its parameters have SC modes (R25), and its scope may say WITH TIES (R49).  ``negates``: some event
+    must not be there, and conjuncts may name it (R21).
+    """
+
+    word: str
+    usage: str
+    pair: bool = False
+    counted: bool = False
+    scoped: bool = True
+    chooses: bool = False
+    negates: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operator(Syntax):
-    """Base of the pattern operators.  ``ties``: WITH TIES, which SEQUENCE, ALL and ATLEAST take (R49)."""
+    """Base of the pattern operators.  ``ties``: WITH TIES, for those whose form says so (R49)."""
 
+    form: ClassVar[Form]
     disjoint: bool = False
     ties: bool = False
 
@@ -73,6 +73,7 @@ class Operator(Syntax):
 class Sequence(Operator):
     """``SEQUENCE(p, …, w [WITH TIES])``."""
 
+    form = Form("SEQUENCE", "SEQUENCE(A, B, 12 hours)", chooses=True)
     parameters: tuple[Parameter, ...]
     scope: int
 
@@ -81,6 +82,7 @@ class Sequence(Operator):
 class All(Operator):
     """``ALL(p, …, w [WITH TIES])``."""
 
+    form = Form("ALL", "ALL(A, B, 12 hours)", chooses=True)
     parameters: tuple[Parameter, ...]
     scope: int
 
@@ -89,6 +91,7 @@ class All(Operator):
 class Any(Operator):
     """``ANY(p, …)``."""
 
+    form = Form("ANY", "ANY(A, B)", scoped=False)
     parameters: tuple[Parameter, ...]
 
 
@@ -96,6 +99,7 @@ class Any(Operator):
 class AtLeast(Operator):
     """``ATLEAST(n, p, …, w [WITH TIES])``."""
 
+    form = Form("ATLEAST", "ATLEAST(2, A, B, C, 12 hours)", counted=True, chooses=True)
     count: int
     parameters: tuple[Parameter, ...]
     scope: int
@@ -106,6 +110,7 @@ class AtLeast(Operator):
 class AtMost(Operator):
     """``ATMOST(n, p, …, w)``."""
 
+    form = Form("ATMOST", "ATMOST(2, A, B, C, 12 hours)", counted=True)
     count: int
     parameters: tuple[Parameter, ...]
     scope: int
@@ -116,6 +121,7 @@ class AtMost(Operator):
 class Unless(Operator):
     """``UNLESS(p, p, w)``, or with a contributor number n the paper's UNLESS', ``UNLESS(p, p, n, w)``."""
 
+    form = Form("UNLESS", "UNLESS(A, B, 5 minutes)", pair=True, negates=True)
     first: Parameter
     second: Parameter
     scope: int
@@ -127,6 +133,7 @@ class Unless(Operator):
 class Not(Operator):
     """``NOT(p, SEQUENCE(…))``."""
 
+    form = Form("NOT", "NOT(A, SEQUENCE(B, C, 12 hours))", pair=True, scoped=False, negates=True)
     negated: Parameter
     sequence: Parameter
 
@@ -135,9 +142,20 @@ class Not(Operator):
 class CancelWhen(Operator):
     """``CANCEL-WHEN(p, p [FROM ROOT])``."""
 
+    form = Form("CANCEL-WHEN", "CANCEL-WHEN(A, B)", pair=True, scoped=False, negates=True)
     first: Parameter
     second: Parameter
     from_root: bool = False
+
+
+Several = Sequence | All | Any | AtLeast | AtMost
+"""The operators over any number of parameters."""
+
+OPERATORS: Final = (Sequence, All, Any, AtLeast, AtMost, Unless, Not, CancelWhen)
+"""All pattern operators."""
+
+OPERATOR_WORDS: Final = frozenset(kind.form.word for kind in OPERATORS) - {"NOT"}
+"""The words that stand for nothing but a pattern operator; NOT negates expressions, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,8 +336,18 @@ class GroupItem(Syntax):
 
 
 @dataclass(frozen=True, slots=True)
+class TopClause(Syntax):
+    """``TOP k BY expression [DESC]``.  Reading: R45."""
+
+    count: int
+    expression: Expression
+    descending: bool = False
+    count_span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class AlgebraBody(Syntax):
-    """``FROM source [WHERE] [WINDOW] [GROUP BY] [HAVING] [OUTPUT [DISTINCT]]``."""
+    """``FROM source [WHERE] [WINDOW] [GROUP BY] [HAVING] [TOP] [OUTPUT [DISTINCT]]``."""
 
     source: RelationSource
     where: Expression | None = None
@@ -328,52 +356,10 @@ class AlgebraBody(Syntax):
     having: Expression | None = None
     output: tuple[OutputItem, ...] | None = None
     distinct: bool = False
+    top: TopClause | None = None
 
 
 # -- statements -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class AttributeDeclaration(Syntax):
-    """``attribute datatype`` in TYPE; ``shape`` is what the declaration says of the inside of a STRUCT or LIST."""
-
-    name: str
-    type: DataType
-    shape: Shape | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Option(Syntax):
-    """``name = value`` in WITH: a duration as its text, a constant of ``type`` or ``provider`` in its single quotes."""
-
-    name: str
-    value: str | int | bool
-
-
-@dataclass(frozen=True, slots=True)
-class Origin(Syntax):
-    """``[FROM 'path'] [WITH (option, …)]``: where the events of a type are, and how columns map to them."""
-
-    path: str | None
-    options: tuple[Option, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class TypeDeclaration(Syntax):
-    """``TYPE name (attribute datatype, …) [REVISABLE [FOR d]] [FROM 'path'] [WITH (option, …)]``.
-
-    ``revisable`` is d of R37, FOREVER without FOR.
-    """
-
-    name: str
-    attributes: tuple[AttributeDeclaration, ...]
-    revisable: int = 0
-    origin: Origin | None = None
-
-    @property
-    def inferred(self) -> bool:
-        """Whether the attributes are those of the file: a path, and no attributes."""
-        return not self.attributes and self.origin is not None and self.origin.path is not None
 
 
 @dataclass(frozen=True, slots=True)

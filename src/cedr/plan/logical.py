@@ -300,6 +300,17 @@ class GroupBy(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Top(Node):
+    """``TOP k BY e [DESC]``, by group: the rows with fewer than ``count`` rows alive before them.  Reading: R45."""
+
+    input: Node
+    keys: tuple[Expression, ...]
+    count: int
+    by: Expression
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class AlterLifetime(Node):
     """Paper: Definition 12.  Reading: R31.  Moving, hopping and tumbling windows, inserts and deletes are made of it.
 

@@ -7,9 +7,11 @@ Readings: R20 to R24, R32.  Names are already resolved; what is left is to give 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from functools import singledispatchmethod
 from typing import Any
 
+from cedr.expression.own import DEFINITIONS, owned
 from cedr.expression.tree import Attribute, Expression, transform
 from cedr.language import syntax
 from cedr.language.check import CheckedFile, CheckedQuery
@@ -20,6 +22,7 @@ from cedr.plan.analyses.scope import bound_variables, positive_leaves
 from cedr.plan.inject import equals_conjuncts, inject_all, key_conjuncts, with_keys
 from cedr.plan.logical import PLACE, Node
 from cedr.plan.lower_relation import lower_relation
+from cedr.plan.walk import map_expressions, map_inputs
 
 
 class Lowering:
@@ -42,6 +45,7 @@ class Lowering:
             node = self._pattern_body(query.body, checked.output)
         else:
             node = lower_relation(query.body, self.stream)
+        node = _owned(node, query.name)
         if query.occurrence_slice or query.valid_slice or query.as_of is not None:
             node = logical.Slice(node, query.occurrence_slice, query.valid_slice, query.as_of, span=query.span)
         return logical.Query(query.name, node, checked.output, span=query.span)
@@ -95,34 +99,15 @@ class Lowering:
     def _(self, expression: syntax.TypeReference, place: str) -> Node:  # noqa: ARG002 - a leaf has no place
         return self.stream(expression.name)
 
-    @_expression.register
-    def _(self, expression: syntax.Sequence, place: str) -> Node:
-        place += "SEQUENCE"
+    @_expression.register(syntax.Sequence | syntax.All | syntax.Any | syntax.AtLeast | syntax.AtMost)
+    def _(self, expression: syntax.Several, place: str) -> Node:
+        """Operators over any number of parameters have one name and the same fields in the tree and in the plan."""
+        place += expression.form.word
+        kind = getattr(logical, type(expression).__name__)
         parts = self._operands(expression.parameters, place)
-        return logical.Sequence(parts, expression.scope, expression.ties, **_common(expression, place))
-
-    @_expression.register
-    def _(self, expression: syntax.All, place: str) -> Node:
-        place += "ALL"
-        parts = self._operands(expression.parameters, place)
-        return logical.All(parts, expression.scope, expression.ties, **_common(expression, place))
-
-    @_expression.register
-    def _(self, expression: syntax.Any, place: str) -> Node:
-        place += "ANY"
-        return logical.Any(self._operands(expression.parameters, place), **_common(expression, place))
-
-    @_expression.register
-    def _(self, expression: syntax.AtLeast, place: str) -> Node:
-        place += "ATLEAST"
-        parts = self._operands(expression.parameters, place)
-        return logical.AtLeast(expression.count, parts, expression.scope, expression.ties, **_common(expression, place))
-
-    @_expression.register
-    def _(self, expression: syntax.AtMost, place: str) -> Node:
-        place += "ATMOST"
-        parts = self._operands(expression.parameters, place)
-        return logical.AtMost(expression.count, parts, expression.scope, **_common(expression, place))
+        own = {f.name: getattr(expression, f.name) for f in fields(kind) if f.name in ("count", "scope", "ties")}
+        made: Node = kind(parameters=parts, **own, **_common(expression, place))
+        return made
 
     @_expression.register
     def _(self, expression: syntax.Unless, place: str) -> Node:
@@ -145,6 +130,13 @@ class Lowering:
 
     def _pair(self, first: syntax.Parameter, second: syntax.Parameter, place: str) -> tuple[Node, Node]:
         return self._operand(first, f"{place}/1/"), self._operand(second, f"{place}/2/")
+
+
+def _owned(node: Node, query: str) -> Node:
+    """The part of a plan that is a query's own, with the definitions of user-defined functions that it calls now."""
+    if not DEFINITIONS or isinstance(node, logical.Query):
+        return node
+    return map_expressions(map_inputs(node, lambda part: _owned(part, query)), lambda e: owned(e, query))
 
 
 def _common(operator: syntax.Operator, place: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ Streams = Callable[[str], logical.Source | logical.Query]
 
 
 def lower_relation(body: syntax.AlgebraBody, stream: Streams, place: str = PLACE) -> Node:
-    """The plan of a FROM body: source, WHERE, WINDOW, GROUP BY, HAVING, OUTPUT, in this order."""
+    """The plan of a FROM body: source, WHERE, WINDOW, GROUP BY or TOP, HAVING, OUTPUT, in this order."""
     node = _source(body.source, stream, f"{place}FROM/")
     if body.where is not None:
         node = logical.Select(node, body.where, span=body.where.span)
@@ -30,6 +30,8 @@ def lower_relation(body: syntax.AlgebraBody, stream: Streams, place: str = PLACE
     grouped = _Grouping(body, place)
     if grouped.needed:
         node = logical.GroupBy(node, grouped.keys, grouped.aggregates, place=f"{place}GROUP", span=body.span)
+    if body.top is not None:
+        node = _top(node, body.top, tuple(item.expression for item in body.group_by or ()), place)
     if body.having is not None:
         node = logical.Select(node, grouped.outside(body.having), span=body.having.span)
     columns = tuple(
@@ -99,6 +101,10 @@ def _windowed(node: Node, window: syntax.Window, keys: tuple[Expression, ...], p
             return logical.AlterLifetime(node, window.start, window.duration, "LIFETIME", span=window.span)
 
 
+def _top(node: Node, top: syntax.TopClause, keys: tuple[Expression, ...], place: str) -> Node:
+    return logical.Top(node, keys, top.count, top.expression, top.descending, place=f"{place}TOP", span=top.span)
+
+
 # -- GROUP BY ---------------------------------------------------------------------------------------------------------
 
 
@@ -111,7 +117,7 @@ class _Grouping:
         if body.having is not None:
             outside.append(body.having)
         calls = dict.fromkeys(call for expression in outside for call in aggregates(expression))
-        self.needed = body.group_by is not None or bool(calls)
+        self.needed = body.top is None and (body.group_by is not None or bool(calls))
         self.keys = tuple(
             logical.Column(item.name or "", item.expression, _type_of(item.expression)) for item in body.group_by or ()
         )

@@ -16,6 +16,7 @@ from cedr.model.event import Event, Payload, Value
 from cedr.model.identity import idgen_of
 from cedr.model.time import FOREVER, Time, plus
 from cedr.plan.logical import COUNT_NAME, AtMost, SlidingCount
+from cedr.semantics.instances import Version, version
 from cedr.semantics.predicates import value_of
 from cedr.semantics.selection import disjoint_outputs
 
@@ -41,11 +42,11 @@ def sliding_count(node: SlidingCount, inputs: Sequence[Sequence[Event]]) -> list
 def _counted(node: AtMost | SlidingCount, inputs: Sequence[Sequence[Event]]) -> Iterator[tuple[Event, Event, int]]:
     """Outputs, their events and counts; an event that fits several parameters is output once, bound to the first."""
     counts = _Counts(node, inputs)
-    seen: set[tuple[str, str]] = set()
+    seen: set[Version] = set()
     for index, events in enumerate(inputs):
         for event in events:
-            if event.reference not in seen:
-                seen.add(event.reference)
+            if version(event) not in seen:
+                seen.add(version(event))
                 yield _output(node, event), event, counts.at(event, index)
 
 

@@ -34,6 +34,8 @@ def always_bound(node: Node) -> frozenset[str]:
             return left | always_bound(node.right) if node.kind is JoinKind.INNER else left
         case logical.Difference():
             return always_bound(node.left)
+        case logical.Top():
+            return always_bound(node.input)
         case logical.Select() | logical.SetValid() | logical.AlterLifetime() | logical.Session() | logical.Slice():
             return always_bound(node.input)
         case _:
@@ -51,6 +53,8 @@ def nullable(node: Node) -> frozenset[str]:
             right = bound_variables(node.right) if node.kind is JoinKind.LEFT else nullable(node.right)
             return nullable(node.left) | right
         case logical.Select() | logical.Rename() | logical.AlterLifetime() | logical.Session() | logical.Coalesce():
+            return nullable(node.input)
+        case logical.Top():
             return nullable(node.input)
         case _:
             return _NOTHING

@@ -1,6 +1,6 @@
 """Which rows are said with an open end.
 
-Reading: R33: rows of group-by, distinct, difference and anti join, and rows that take their end from such a row
+Reading: R33: rows of group-by, distinct, difference, TOP and anti join, and rows that take their end from such a row
 (selection, projection, union, join, AlterLifetime, VALID WITH LAST), are said with Ve = FOREVER and shortened when
 their end is due; elsewhere Ve is said with the row.
 """
@@ -17,7 +17,7 @@ from cedr.plan.logical import Node
 def open_ended(node: Node, row: Event) -> bool:
     """Whether a row of the node is said with Ve = FOREVER first.  Reading: R33."""
     match node:
-        case logical.GroupBy() | logical.Distinct() | logical.Difference() | logical.Coalesce():
+        case logical.GroupBy() | logical.Distinct() | logical.Difference() | logical.Coalesce() | logical.Top():
             return True
         case logical.Join():
             return _joined(node, row)

@@ -29,6 +29,7 @@ from cedr.semantics.not_sequence import not_sequence
 from cedr.semantics.partition import by_expressions, by_key, by_sides, by_value, pattern_key
 from cedr.semantics.runs import Partition, Table, by_belief, row_by_row, whole
 from cedr.semantics.sequence import at_least, sequence
+from cedr.semantics.top import top
 from cedr.semantics.unless import unless, unless_nth
 
 Tables = Mapping[str, Sequence[Event]]
@@ -189,6 +190,10 @@ class Oracle:
     def _(self, node: logical.GroupBy) -> list[Event]:
         keys = by_expressions([[key.expression for key in node.keys]])
         return self._by_belief(node, group_by, partition=keys, lineage=False)
+
+    @_evaluate.register
+    def _(self, node: logical.Top) -> list[Event]:
+        return self._by_belief(node, top, partition=by_expressions([node.keys]))
 
     @_evaluate.register
     def _(self, node: logical.AlterLifetime) -> list[Event]:

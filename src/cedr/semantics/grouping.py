@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from cedr.expression.aggregate import aggregate
+from cedr.expression.evaluate import aggregated
 from cedr.model.event import Event, Payload, Value
 from cedr.model.time import Interval
 from cedr.plan.logical import GroupBy
@@ -57,7 +57,8 @@ def _aggregates(node: GroupBy, alive: dict[Event, None]) -> dict[str, Value]:
     for column in node.aggregates:
         call = column.aggregate
         values: list[Value] = [1] * len(alive) if call.star else [value_of(call.arguments[0], e) for e in alive]
-        result[column.name] = aggregate(call.function, values, distinct=call.distinct)
+        starts = [e.valid_start for e in alive]
+        result[column.name] = aggregated(call, values, starts, lambda: f"the group of the event {next(iter(alive)).id}")
     return result
 
 

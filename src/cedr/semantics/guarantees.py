@@ -22,15 +22,14 @@ from cedr.expression.tree import (
     walk,
 )
 from cedr.model.event import Event, primitive
-from cedr.model.modes import Selection
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan import logical
 from cedr.plan.analyses.bounds import revisable
 from cedr.plan.analyses.memory import Memory, behind
 from cedr.plan.analyses.reads import expressions_of
-from cedr.plan.analyses.scope import bound_variables
 from cedr.plan.logical import Node
 from cedr.semantics.evaluate import Oracle
+from cedr.semantics.undecided import undecided
 
 
 class Unfrozen(NamedTuple):
@@ -57,10 +56,10 @@ def guarantee_out(plan: Node, guarantee: Time, known: Oracle, frozen: Time = BEG
 def _out(node: Node, guarantee: Time, known: Oracle, unfrozen: Unfrozen) -> Time:
     incoming = [_out(part, guarantee, known, unfrozen) for part in logical.inputs(node)]
     least = min(incoming, default=guarantee)
-    undecided = [*_undecided(node, least, known, unfrozen), *_open_ends(node, least, known, unfrozen)]
+    waiting = [*_undecided(node, least, known, unfrozen), *_open_ends(node, least, known, unfrozen)]
     if isinstance(node, logical.AlterLifetime):
         least = _altered(node, least)
-    return min([least, *(plus(sync, -1) for sync in undecided)])
+    return min([least, *(plus(sync, -1) for sync in waiting)])
 
 
 def _undecided(node: Node, guarantee: Time, known: Oracle, unfrozen: Unfrozen) -> Iterable[Time]:
@@ -69,15 +68,6 @@ def _undecided(node: Node, guarantee: Time, known: Oracle, unfrozen: Unfrozen) -
     Asked on what the inputs say up to their own guarantee: an e2 that may itself vanish has cancelled nothing yet.
     """
     match node:
-        case logical.Unless():
-            # decided once no e2 with e1.Vs < Vs < e1.Vs + w can come any more
-            return [
-                row.contributors[0].occurrence_start
-                for row in unfrozen.of(node, known.table_up_to(node, guarantee))
-                if plus(row.valid_start, node.scope) > guarantee + 1
-            ]
-        case logical.Sequence() | logical.All() | logical.AtLeast():
-            return _undecided_last(node, guarantee, known, unfrozen)
         case logical.Session():
             rows = known.table_up_to(node, guarantee)
             return [row.occurrence_start for row in rows if row.valid_end > guarantee + 1]
@@ -85,7 +75,7 @@ def _undecided(node: Node, guarantee: Time, known: Oracle, unfrozen: Unfrozen) -
             rows = unfrozen.of(node, known.table(node.input))
             return [row.occurrence_start for row in rows if _may_leave(node, row, guarantee)]
         case _:
-            return []
+            return undecided(node, guarantee, lambda: unfrozen.of(node, known.table_up_to(node, guarantee)))
 
 
 def _may_leave(node: logical.Slice, row: Event, guarantee: Time) -> bool:
@@ -97,25 +87,6 @@ def _may_leave(node: logical.Slice, row: Event, guarantee: Time) -> bool:
     if row.occurrence_start < occurrence and min(row.occurrence_end, occurrence) > guarantee:
         return True
     return row.valid_start < valid and min(row.valid_end, valid) > guarantee
-
-
-def _undecided_last(
-    node: logical.Sequence | logical.All | logical.AtLeast, guarantee: Time, known: Oracle, unfrozen: Unfrozen
-) -> Iterable[Time]:
-    """LAST where it chooses by the future: undecided until g reaches the Vs of the first other contributor + w."""
-    choosing = node.parameters[-1:] if isinstance(node, logical.Sequence) else node.parameters
-    names = [bound_variables(p.input) for p in choosing if p.selection is Selection.LAST]
-    return [
-        row.occurrence_start
-        for row in (unfrozen.of(node, known.table_up_to(node, guarantee)) if names else ())
-        for event in row.contributors
-        if any(name in bound for name, _ in event.bindings for bound in names)
-        if plus(_first_other(row, event), node.scope) > guarantee
-    ]
-
-
-def _first_other(row: Event, event: Event) -> Time:
-    return min(other.valid_start for other in row.contributors if other is not event)
 
 
 def _open_ends(node: Node, guarantee: Time, known: Oracle, unfrozen: Unfrozen) -> Iterable[Time]:

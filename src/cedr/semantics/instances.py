@@ -17,6 +17,20 @@ from cedr.model.time import FOREVER, Time, plus
 from cedr.semantics.predicates import Conjuncts
 
 Instance = tuple[Event | None, ...]
+Version = tuple[str, str, Time]
+_Assignments = dict[tuple[Version, ...], tuple[tuple[int, ...], Instance]]
+"""For each list of contributors the parameters of its first assignment so far, and its instance."""
+
+
+def version(event: Event) -> Version:
+    """Which version of which event one sees: two parameters that an event fills may see different ones.
+
+    Readings: R9, R12.  A modification that only one of two parameters lets through is the first version which that one
+    knows, so it is believed there from the beginning, beside the one before it in the other.  The two never occur at
+    the same instant.  If they counted as one contributor, a modification after g would take back a row that g had made
+    final.
+    """
+    return (*event.reference, event.occurrence_start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +104,7 @@ def at_least_instances(
     parameter order that satisfies the predicates.  Reading: R49: WITH TIES (Vs, parameter) increases.
     """
     timelines = [Timeline.of(events) for events in inputs]
-    found: dict[tuple[tuple[str, str], ...], tuple[tuple[int, ...], Instance]] = {}
+    found: _Assignments = {}
 
     def extend(chosen: tuple[tuple[int, Event], ...], bound: dict[str, Event]) -> None:
         if len(chosen) == count:
@@ -121,16 +135,12 @@ def _limit(first: Event, scope: int) -> Time:
     return plus(first.valid_start, scope)
 
 
-def _keep(
-    found: dict[tuple[tuple[str, str], ...], tuple[tuple[int, ...], Instance]],
-    chosen: tuple[tuple[int, Event], ...],
-    size: int,
-) -> None:
-    references = tuple(event.reference for _, event in chosen)
+def _keep(found: _Assignments, chosen: tuple[tuple[int, Event], ...], size: int) -> None:
+    listed = tuple(version(event) for _, event in chosen)
     order = tuple(index for index, _ in chosen)
-    if references not in found or order < found[references][0]:
+    if listed not in found or order < found[listed][0]:
         places = dict(chosen)
-        found[references] = (order, tuple(places.get(index) for index in range(size)))
+        found[listed] = (order, tuple(places.get(index) for index in range(size)))
 
 
 def contributors(instance: Instance) -> tuple[Event, ...]:

@@ -5,7 +5,7 @@ Paper: Section 3.3.2, "Negation".  Readings: R15, R16.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from cedr.model.event import Event
@@ -14,6 +14,7 @@ from cedr.plan.logical import Unless, UnlessNth
 from cedr.semantics.instances import Timeline
 from cedr.semantics.predicates import Conjuncts, conjuncts, environment_of
 from cedr.semantics.selection import disjoint_outputs
+from cedr.semantics.undecided import Rows, undecided
 
 
 def unless(node: Unless, inputs: Sequence[Sequence[Event]]) -> list[Event]:
@@ -30,6 +31,13 @@ def unless(node: Unless, inputs: Sequence[Sequence[Event]]) -> list[Event]:
         if not exists(e1, second, e1.valid_start, plus(e1.valid_start, node.scope), predicates)
     ]
     return disjoint_outputs(outputs, node.disjoint)
+
+
+@undecided.register
+def _(node: Unless, guarantee: Time, rows: Rows) -> Iterable[Time]:
+    """Decided once no e2 with ``e1.Vs < e2.Vs < e1.Vs + w`` can come any more.  Reading: R36."""
+    waiting = (row for row in rows() if plus(row.valid_start, node.scope) > guarantee + 1)
+    return [row.contributors[0].occurrence_start for row in waiting]
 
 
 def unless_nth(node: UnlessNth, inputs: Sequence[Sequence[Event]]) -> list[Event]:

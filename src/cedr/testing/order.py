@@ -20,7 +20,7 @@ from typing import Any
 from cedr.connect.outgoing import message_as_data, message_as_line
 from cedr.connect.tables import Clock, Table, messages_table, rows_table
 from cedr.diagnostics.diagnostic import Diagnostic
-from cedr.hosts.choice import fitting_host, live_host_named
+from cedr.hosts.choice import DEFAULT, live_host_named
 from cedr.hosts.host import Start
 from cedr.hosts.inputs import Messages
 from cedr.hosts.queries import AnyQuery, choose
@@ -116,13 +116,13 @@ def check_order(  # noqa: PLR0913 - one for each choice
     """Deliver messages in many ways and judge what a query says about each.
 
     ``runs`` deliveries are tried, the simplest first; the same ``seed`` gives the same ones.  ``host`` is who runs the
-    query, by default ``local`` where it can; ``engine`` takes the place of a host's own.  ``words`` describe data.
+    query, by default ``local``; ``engine`` takes the place of a host's own.  ``words`` describe data.
     """
     program, arrived = ready(query, messages, catalog, words, event)
     chosen = choose(program, event)
     sent = [message for _, message in arrived.messages]
     story = story_of(sent, arrived.types, _waits(chosen.plan))
-    name = host or ("given" if engine else fitting_host(chosen, arrived.types).name)
+    name = host or ("given" if engine else DEFAULT)
     setting = Setting(chosen.plan, arrived.types, story.providers, engine or live_host_named(name).start)
     found = _search(setting, story, runs, seed, track)
     return OrderReport(

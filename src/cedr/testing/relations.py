@@ -1,12 +1,12 @@
 """Hypothesis strategies for FROM queries, as trees of the language that compile by construction.
 
-Paper: Section 6.  Readings: R29 to R32.  Every name that may stand in FROM has the attributes k, v and s.
+Paper: Section 6.  Readings: R29 to R32, R45.  Every name that may stand in FROM has the attributes k, v and s.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
@@ -98,15 +98,25 @@ class _Relation:
         one = self.draw(st.sampled_from(seen))
         columns = ("k", "v", "s") if named or self.chance(2) else ("k",)
         output = tuple(OutputItem(name(one, column), column) for column in columns)
+        if self.chance(4):
+            return self.top(AlgebraBody(source, where, window, output=output), seen)
         explicit = named or len(seen) > 1 or self.chance(2)
         distinct = explicit and self.chance(3)
         return AlgebraBody(source, where, window, output=output if explicit else None, distinct=distinct)
+
+    def top(self, body: AlgebraBody, seen: Sequence[str]) -> AlgebraBody:
+        """TOP, of groups or of everything.  Reading: R45."""
+        keys = (GroupItem(name(self.draw(st.sampled_from(seen)), "k"), "key"),) if self.chance(2) else None
+        by = self.draw(st.sampled_from([name(x, a) for x in seen for a in ("k", "v", "v", "s", "Vs")]))
+        clause = syntax.TopClause(self.draw(st.integers(1, 2)), by, self.chance(2))
+        return replace(body, group_by=keys, top=clause, distinct=self.chance(5))
 
     def grouped(self, body: AlgebraBody, seen: Sequence[str], *, named: bool) -> AlgebraBody:
         """GROUP BY, HAVING and aggregates.  Reading: R30."""
         one = self.draw(st.sampled_from(seen))
         items = (GroupItem(name(one, "k")), GroupItem(name(one, "s"), "s"))[: self.draw(st.integers(0, 2))]
-        functions = ["COUNT", "SUM", "MIN", "MAX", *([] if named else ["AVG", "STDDEV"])]
+        functions = ["COUNT", "SUM", "MIN", "MAX", "FIRST", "LAST", "MEDIAN"]
+        functions += [] if named else ["AVG", "STDDEV", "VARIANCE", "LIST"]
         found: list[Expression] = [Aggregate("COUNT", (), star=True)]
         found += [Aggregate(self.draw(st.sampled_from(functions)), (name(one, "v"),), distinct=self.chance(3))]
         having = Binary(self.draw(st.sampled_from((">", "<="))), found[0], integer(1)) if self.chance(3) else None

@@ -17,11 +17,11 @@ from cedr.consistency.admission.saving import admitted, letter_as_json, letter_f
 from cedr.consistency.admission.stream_rows import PLAIN, Source
 from cedr.consistency.admission.versions import Said, Story, Version, removes, versions_of
 from cedr.consistency.encoding import Json
-from cedr.consistency.row_queue import RowQueue
 from cedr.model.dead_letter import DeadLetter, Fault
 from cedr.model.lineage import lineages_of
 from cedr.model.stream import Insert, Retract
 from cedr.model.time import BEGINNING, FOREVER, Time
+from cedr.runtime.store.row_queue import RowQueue
 from cedr.runtime.store.table import Delta
 from cedr.runtime.values.growable import Growable
 from cedr.runtime.values.run_length import together
@@ -65,6 +65,8 @@ class _Stream:
 
     def admit(self, frontier: Time) -> Rows:
         """The plain events with Sync up to the frontier."""
+        if not self.fresh and not len(self.queue):
+            return _NONE
         due: list[Rows] = []
         starts = self.source.table.os.view
         for rows, cedr_time in self.fresh:

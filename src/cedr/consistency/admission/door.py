@@ -33,6 +33,7 @@ from cedr.model.stream import Guarantee, Insert, Message, Retract
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.ids.event_index import EventIndex
 from cedr.runtime.ids.text_ids import TextIds
+from cedr.runtime.operators.contract import Line
 from cedr.runtime.store.table import Table
 
 Rows = NDArray[np.int64]
@@ -198,7 +199,8 @@ class Arrivals:
             return
         ledger.providers.promise(message.provider, message.time)
         ledger.high = max(ledger.high, message.time)
-        self.exact.expire(self.guarantee)
+        if self.exact.expects:
+            self.exact.expire(self.guarantee)
 
     def _take_messages(self, group: list[Placed]) -> None:
         if not group:
@@ -214,7 +216,7 @@ class Arrivals:
         touched = self.exact.touched(message for _, message in others)
         for stream, inserts in candidates.items():
             rows = rows_of_inserts(inserts, codes)
-            new = self._take_new(stream, rows, None, touched.get(stream, ()))
+            new = self._take_new(ledger.source(stream), rows, None, touched.get(stream, ()))
             if not new.all():
                 others.extend(inserts[place] for place in np.flatnonzero(~new).tolist())
         others.sort(key=lambda placed: placed[0])
@@ -236,15 +238,16 @@ class Arrivals:
     def _take_rows(self, batch: EventBatch, position: int) -> None:
         ledger = self.ledger
         ledger.counts.received += len(batch)
-        code = ledger.code(batch.provider)
-        if not ledger.reads(batch.stream):
+        code = 0 if batch.provider is None else ledger.code(batch.provider)
+        source = ledger.source_read(batch.stream)
+        if source is None:
             self._unread.take_batch(batch, position)
             return
         wanted = candidates_in(batch, ledger.providers.of(batch.provider))
         touched: set[str] = set()
         if not wanted.all():
             touched = self.exact.touched(batch.inserts(np.flatnonzero(~wanted))).get(batch.stream, set())
-        new = self._take_new(batch.stream, rows_of_batch(batch, position, code), wanted, touched)
+        new = self._take_new(source, rows_of_batch(batch, position, code), wanted, touched)
         if new.all():
             return
         rest = np.flatnonzero(~new)
@@ -257,26 +260,26 @@ class Arrivals:
                 ledger.letters.bury(fault, message, position + row)
         self.exact.take(messages)
 
-    def _take_new(self, stream: str, rows: PlainRows, wanted: Mask | None, touched: Iterable[str]) -> Mask:
+    def _take_new(self, source: Source, rows: PlainRows, wanted: Mask | None, touched: Iterable[str]) -> Mask:
         """Take the candidates whose events are new and that nothing else is about; which these are."""
-        source = self.ledger.source(stream)
         chosen = np.ones(len(rows.vs), dtype=np.bool_) if wanted is None else wanted
-        excluded = [halves for halves in (self.exact.watched(stream), _halves(touched)) if halves is not None]
+        watched = self.exact.watched(source.stream) if self.exact.watches else None
+        excluded = [halves for halves in (watched, _halves(touched)) if halves is not None]
         if source.overlaps:
             return np.zeros(len(rows.vs), dtype=np.bool_)
-        columns = isinstance(rows.payload, Mapping)
-        if columns and not excluded and chosen.all():
+        if not excluded and chosen.all():
             return self._append(source, rows)
         digests = TextIds()
         digests.extend(rows.ids)
         for halves in excluded:
             chosen = chosen & ~np.isin(digests.high, halves)
-        if columns and chosen.all():
+        if chosen.all():
             return self._append(source, rows)
         unknown = np.flatnonzero(chosen & (source.find(digests) < 0))
-        first = EventIndex().insert_new(digests, np.ones(len(digests), np.int8), unknown)
+        if len(unknown) > 1:  # of several inserts of one event the first
+            unknown = unknown[EventIndex().insert_new(digests, np.ones(len(digests), np.int8), unknown)]
         chosen = np.zeros(len(rows.vs), dtype=np.bool_)
-        chosen[unknown[first]] = True
+        chosen[unknown] = True
         self._append(source, taken(rows, chosen))
         return chosen
 
@@ -307,15 +310,16 @@ class Arrivals:
         else:
             feed.catch_up()
 
-    def forget(self, lines: Mapping[str, Time], default: Time = BEGINNING) -> None:
-        """Forget the events of which nothing later can matter: all versions have Vs up to the line of their stream.
+    def forget(self, lines: Mapping[str, Line], default: Time = BEGINNING) -> None:
+        """Forget the events of which nothing later can matter: all versions lie before the line of their stream.
 
         Reading: R37.
         """
         guarantee = self.guarantee
         for stream, source in self.ledger.sources.items():
             end = guarantee if stream in self.open_ended else FOREVER
-            self.forgetting.forget(source, lines.get(stream, default), end)
+            line = lines.get(stream, Line(default))
+            self.forgetting.forget(source, line.vs, min(end, line.ended))
 
     def held_rows(self, stream: str) -> Rows:
         """The rows of a stream's table that are still needed here, in their order."""

@@ -59,14 +59,18 @@ def _candidate(message: Insert, guarantee: Time) -> bool:
 def rows_of_inserts(messages: Sequence[tuple[int, Insert]], codes: Mapping[str | None, int]) -> PlainRows:
     """Candidates as columns."""
     events = [message.event for _, message in messages]
+    first, last = messages[0][0], messages[-1][0]
+    following = last - first == len(messages) - 1  # they come in order
     return PlainRows(
         [event.id for event in events],
         np.array([event.valid_start for event in events], dtype=np.int64),
         np.array([event.valid_end for event in events], dtype=np.int64),
         np.array([event.occurrence_start for event in events], dtype=np.int64),
         [event.payload for event in events],
-        np.array([position for position, _ in messages], dtype=np.int64),
-        np.array([codes[message.provider] for _, message in messages], dtype=np.int32),
+        range(first, last + 1) if following else np.array([position for position, _ in messages], dtype=np.int64),
+        next(iter(codes.values()))
+        if len(codes) == 1
+        else np.array([codes[message.provider] for _, message in messages], dtype=np.int32),
     )
 
 

@@ -140,6 +140,13 @@ class Ledger:
         """Whether anybody reads a stream."""
         return self._reads is None or stream in self._reads
 
+    def source_read(self, stream: str) -> Source | None:
+        """The state of a stream that somebody reads; None where nobody does."""
+        if self._reads is not None and stream not in self._reads:
+            return None
+        found = self.sources.get(stream)
+        return self.source(stream) if found is None else found
+
     def untimely(self, message: Insert) -> Fault | None:
         """Whether an insert breaks a guarantee, or is later than its own Vs allows: no other version can help."""
         event, guarantee = message.event, self.providers.of(message.provider)

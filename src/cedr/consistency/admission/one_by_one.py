@@ -80,6 +80,11 @@ class Exact:
 
     # -- events to look at --------------------------------------------------------------------------------------------
 
+    @property
+    def watches(self) -> bool:
+        """Whether there is any event whose plain inserts are not simply new."""
+        return bool(self._watched)
+
     def watched(self, stream: str) -> Words | None:
         """Halves of digests of IDs whose plain inserts are not simply new: a key of theirs is used or waited for."""
         found = self._watched.get(stream)
@@ -340,6 +345,11 @@ class Exact:
         return fault is not None
 
     # -- time passes --------------------------------------------------------------------------------------------------
+
+    @property
+    def expects(self) -> bool:
+        """Whether something waits, or has waited, for g to reach its Sync."""
+        return bool(self._expiring)
 
     def expire(self, guarantee: Time) -> None:
         """Reading: R41: what has waited until g reached its Sync is a dead letter, or came too late to matter."""

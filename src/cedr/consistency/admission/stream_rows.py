@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cedr.consistency.admission.versions import Said, Story, Version, inserted_version
-from cedr.consistency.row_queue import RowQueue
 from cedr.model.event import Event, Payload
 from cedr.model.stream import Insert, default_key
 from cedr.model.time import FOREVER
@@ -22,6 +21,7 @@ from cedr.runtime.ids.event_index import EventIndex
 from cedr.runtime.ids.monotone_ids import Rising
 from cedr.runtime.ids.text_ids import TextIds
 from cedr.runtime.kernels.segments import is_sorted
+from cedr.runtime.store.row_queue import RowQueue
 from cedr.runtime.store.table import Header, Table
 from cedr.runtime.values.constant import always, constant
 from cedr.runtime.values.growable import Growable

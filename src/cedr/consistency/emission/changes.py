@@ -37,9 +37,9 @@ _KINDS = arrow_texts(["insert", "retract"])
 class Spoken(NamedTuple):
     """Inserts and retractions as columns, in the order of Sync.
 
-    ``oe`` and ``ve`` are the ends as said: of an insert those of the row, of a retraction those before it, where ``ve``
-    is ``KEPT`` if it is that of the row; ``new_oe`` and ``new_ve`` are what a retraction shortens them to, ``KEPT``
-    where it does not name one.
+    ``oe`` and ``ve`` are the ends as said: of an insert those with which it leaves, of a retraction those before it,
+    where ``ve`` is ``KEPT`` if it is that of the row; ``new_oe`` and ``new_ve`` are what a retraction shortens them to,
+    ``KEPT`` where it does not name one.
     """
 
     insert: NDArray[np.bool_]
@@ -253,10 +253,11 @@ class _Times:
     def ve(self) -> Rows:
         """After each change."""
         ve, back = _own(self._header.ve), self._back
+        if self._spoken.ve.strides != (0,):  # else each is that of its row
+            ve = np.where(self._spoken.ve == KEPT, ve, self._spoken.ve)
         if len(back):
-            said, new_ve = self._spoken.ve[back], self._spoken.new_ve[back]
-            before = np.where(said == KEPT, ve[back], said)
-            ve[back] = np.where(new_ve == KEPT, before, new_ve)
+            new_ve = self._spoken.new_ve[back]
+            ve[back] = np.where(new_ve == KEPT, ve[back], new_ve)
         return ve
 
     @cached_property

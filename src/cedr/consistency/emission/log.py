@@ -16,6 +16,7 @@ from cedr.consistency.emission.changes import KEPT
 from cedr.consistency.emission.emitted_rows import UNSAID, EmittedRows
 from cedr.consistency.emission.frozen_rows import Name
 from cedr.model.time import Time
+from cedr.runtime.operators.contract import Line
 
 Rows = NDArray[np.int64]
 _SPARE = 4096
@@ -29,10 +30,10 @@ class EmissionLog:
         self._sizes: dict[int, int] = {}
         self._next = 0
 
-    def flush(self, emitted: EmittedRows, line: Time) -> dict[str, bytes | None]:
+    def flush(self, emitted: EmittedRows, line: Line) -> dict[str, bytes | None]:
         """The segments that changed since the last time; None where one is to be dropped.
 
-        Rows with Vs up to the line are final, and not written.
+        Rows before the line are final, and not written.
         """
         rows, open_rows = emitted.touched(line), emitted.open_rows(line)
         if sum(self._sizes.values()) + len(rows) <= 4 * len(open_rows) + _SPARE:

@@ -5,18 +5,20 @@ Paper: Section 4.  Readings: R3, R7, R33, R34.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cedr.consistency.emission.changes import KEPT, Spoken
+from cedr.consistency.emission.changes import KEPT, NOTHING, Spoken
+from cedr.consistency.emission.ends import SaidEnds
 from cedr.model.time import FOREVER, Time
 from cedr.runtime.kernels.segments import is_sorted
+from cedr.runtime.store.relation import Relation
 from cedr.runtime.store.segments import by_time
 from cedr.runtime.store.table import Table
 from cedr.runtime.values.constant import always, constant
-from cedr.runtime.values.growable import Growable
 from cedr.runtime.values.run_length import together
 
 Rows = NDArray[np.int64]
@@ -29,16 +31,32 @@ class Thresholds(NamedTuple):
     frozen: Time
 
 
-class Repair(NamedTuple):
-    """A retraction: of which row, as said when, its Oe before, its Ve before if not the row's, new ends, its Sync."""
+class Pairs(NamedTuple):
+    """Rows that were emitted and are meant no longer, and the new rows of the same ID and Os."""
 
-    row: int
-    said: Time
-    oe: Time
-    ve: Time
-    new_oe: Time
-    new_ve: Time
-    sync: Time
+    old: Rows
+    new: Rows
+
+    def take(self, chosen: NDArray[np.bool_]) -> Pairs:
+        """Some of them."""
+        return Pairs(self.old[chosen], self.new[chosen])
+
+
+class Ends(NamedTuple):
+    """Oe and Ve of some rows."""
+
+    oe: Rows
+    ve: Rows
+
+    def take(self, chosen: NDArray[np.bool_]) -> Ends:
+        """Those of some of the rows."""
+        return Ends(self.oe[chosen], self.ve[chosen])
+
+    @property
+    def first(self) -> Rows:
+        """The smaller one."""
+        found: Rows = np.minimum(self.oe, self.ve)
+        return found
 
 
 def distinct(values: Rows) -> Rows:
@@ -57,33 +75,71 @@ def among(values: Rows, wanted: Rows) -> NDArray[np.bool_]:
     return found
 
 
-def all_retractions(taken_back: Spoken, repairs: list[Repair]) -> Spoken:
-    """Rows that are taken back as a whole, and repairs, in the order of Sync."""
-    if repairs:
-        columns = [np.array(column, dtype=np.int64) for column in zip(*repairs, strict=True)]
-        others = Spoken(np.zeros(len(repairs), dtype=np.bool_), *columns)
-        taken_back = Spoken._make(np.concatenate(pair) for pair in zip(taken_back, others, strict=True))
-    if is_sorted(taken_back.sync):
-        return taken_back
-    order = np.argsort(taken_back.sync, kind="stable")
-    return Spoken._make(column[order] for column in taken_back)
+def paired(relation: Relation, old: Rows, added: Rows) -> tuple[Rows, Rows]:
+    """The places of old rows and of new ones that have the same ID and Os, two by two.  Reading: R34."""
+    starts = relation.table.os.view
+    places = np.flatnonzero(among(starts[together(added)], distinct(starts[old])))
+    if not len(places):
+        return places, places
+    both = np.concatenate([old, added[places]])
+    columns = (starts[both], *relation.digests(both))
+    order = np.lexsort(columns)
+    same = np.ones(len(order) - 1, dtype=np.bool_)
+    for column in columns:
+        ordered = column[order]
+        same &= ordered[1:] == ordered[:-1]
+    return order[:-1][same], places[order[1:][same] - len(old)]  # the sort is stable: old ones come first
 
 
-def inserts(table: Table, rows: Rows, said_oe: Growable, cedr_time: Time) -> Spoken:
-    """Rows as inserts, in the order of Sync; ``said_oe``: the Oe with which each row is emitted."""
+def alike(relation: Relation, pairs: Pairs) -> NDArray[np.bool_]:
+    """Which pairs look the same but for their ends."""
+    table = relation.table
+    found: NDArray[np.bool_] = table.vs.view[pairs.old] == table.vs.view[pairs.new]
+    found &= table.rt.view[pairs.old] == table.rt.view[pairs.new]
+    if found.any():
+        some = pairs.take(found)
+        found[found] = relation.same_payloads(some.old, some.new)
+    return found
+
+
+def retractions(rows: Rows, said: Rows, ends: Ends, own_ve: Rows, os: Rows, new: Ends | None = None) -> Spoken:
+    """Retractions of rows with the ends as emitted; ``new``: the ends to which they are shortened, else removed."""
+    kept = constant(KEPT, len(rows))
+    named = Ends(kept, kept)
+    if new is not None:
+        named = Ends(*(np.where(after == before, KEPT, after) for after, before in zip(new, ends, strict=True)))
+    ve = np.where(ends.ve == own_ve, KEPT, ends.ve)
+    sync = os if new is None else _sync_after(os, named)
+    return Spoken(np.zeros(len(rows), dtype=np.bool_), rows, said, ends.oe, ve, *named, sync)
+
+
+def _sync_after(os: Rows, named: Ends) -> Rows:
+    """The Sync of shortenings.  Reading: R7."""
+    oe = np.where(named.oe == KEPT, FOREVER, named.oe)
+    ve = np.where(named.ve == KEPT, FOREVER, np.maximum(os, named.ve))
+    found: Rows = np.maximum(os, np.minimum(oe, ve))
+    return found
+
+
+def in_order(parts: Sequence[Spoken]) -> Spoken:
+    """Retractions, in the order of Sync."""
+    parts = [part for part in parts if len(part.rows)]
+    if not parts:
+        return NOTHING
+    together_ = parts[0] if len(parts) == 1 else Spoken._make(np.concatenate(c) for c in zip(*parts, strict=True))
+    if is_sorted(together_.sync):
+        return together_
+    order = np.argsort(together_.sync, kind="stable")
+    return Spoken._make(column[order] for column in together_)
+
+
+def inserts(table: Table, rows: Rows, ends: SaidEnds, cedr_time: Time) -> Spoken:
+    """Rows as inserts, in the order of Sync, with the ends with which they are emitted."""
     n = len(rows)
     starts = table.os.view[together(rows)]
     if not is_sorted(starts):
         order = by_time(starts)
         rows, starts = rows[order], starts[order]
     kept = constant(KEPT, n)
-    open_ = constant(FOREVER, n)
-    ends = open_ if table.oe.implicit else said_oe.view[together(rows)].copy()
-    is_insert, said = always(n), constant(cedr_time, n)
-    return Spoken(is_insert, rows, said, ends, kept, kept, kept, starts)
-
-
-def sync_after(os: Time, new_oe: Time, new_ve: Time) -> Time:
-    """Reading: R7."""
-    named = [oe for oe in (new_oe,) if oe != KEPT] + [max(os, ve) for ve in (new_ve,) if ve != KEPT]
-    return max(os, min(named))
+    oe = constant(FOREVER, n) if table.oe.implicit else ends.said_oe.view[together(rows)].copy()
+    return Spoken(always(n), rows, constant(cedr_time, n), oe, ends.longer(rows), kept, kept, starts)

@@ -65,7 +65,7 @@ def _acts_on_everything(part: Part) -> str | None:
     groups = part.traits.keys.groups(node)
     if groups is not None and not groups.alternatives:
         return groups.over_everything
-    if chooses(node) and part.traits.keys.meeting(node) == 1:
+    if chooses(node) and (part.traits.keys.meeting(node) == 1 or not part.traits.composition.several(node)):
         return "FIRST or LAST with nothing else to agree on chooses over the whole stream"
     return None
 

@@ -14,8 +14,15 @@ from cedr.plan.traits.registry import traits_of
 
 
 def shown_ends(plan: logical.Node) -> frozenset[str]:
-    """The event types whose Ve shows in the output: a later shortening changes rows emitted long ago.  Reading: R37."""
-    read = [frozenset(types_read(node)) for node in logical.walk(plan) if reading_ends(node)]
+    """The event types whose Ve bears on the output: a later shortening changes rows emitted long ago.  Reading: R37.
+
+    It shows there, an expression reads it, or an operator keeps rows for as long as they are alive.
+    """
+    read = [
+        frozenset(types_read(node))
+        for node in logical.walk(plan)
+        if reading_ends(node) or traits_of(node).times.while_alive
+    ]
     return frozenset[str]().union(_of_rows(plan), *read)
 
 

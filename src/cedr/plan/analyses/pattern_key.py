@@ -36,7 +36,7 @@ def key_of(node: logical.Pattern) -> Key | None:
         same_name = True
         chosen_by = _on_attributes(node.predicates, node.disjoint.keys)
     pairs = keys.meeting(node) < len(names)
-    links = [(p, *sides) for p in chosen_by if (sides := _equality(p)) is not None]
+    links = [(p, *sides) for p in chosen_by if (sides := equality(p)) is not None]
     orders = [_bound(part) for part in logical.inputs(node)]
     for members in _classes([(left, right) for _, left, right in links], direct=pairs):
         found = [_latest(members, bound, order) for bound, order in zip(names, orders, strict=True)]
@@ -72,11 +72,12 @@ def _settled(node: logical.Node, names: frozenset[str]) -> list[tuple[Side, Side
     if traits_of(node).shape.hides_variables:
         return []  # other variables
     predicates = node.predicates if isinstance(node, logical.Pattern) else ()
-    own = [sides for p in predicates if (sides := _equality(p)) is not None and {s[0] for s in sides} <= names]
+    own = [sides for p in predicates if (sides := equality(p)) is not None and {s[0] for s in sides} <= names]
     return own + [link for part in positive_inputs(node) for link in _settled(part, names)]
 
 
-def _equality(predicate: Expression) -> tuple[Side, Side] | None:
+def equality(predicate: Expression) -> tuple[Side, Side] | None:
+    """The two attributes that a predicate says are equal; None: it says something else."""
     if not (isinstance(predicate, Binary) and predicate.operator == "="):
         return None
     left, right = way_of(predicate.left), way_of(predicate.right)
@@ -88,7 +89,7 @@ def _on_attributes(predicates: Iterable[Expression], keys: Iterable[Expression])
     read = frozenset[Way]().union(*map(ways_in, keys))
     found = []
     for predicate in predicates:
-        sides = _equality(predicate)
+        sides = equality(predicate)
         if sides is not None and sides[0][1] == sides[1][1] and sides[0][1] in read:
             found.append(predicate)
     return found

@@ -55,7 +55,7 @@ class _Choice:
                 return TimeSlice(node, (self.of(node.input),))
             case logical.Pattern():
                 return self._pattern(node)
-            case _:  # the runtime has an operator for it, or refuses it by its name
+            case _:
                 return Algebra(node, self._all(logical.inputs(node)))
 
     def _all(self, nodes: tuple[Node, ...]) -> tuple[Physical, ...]:

@@ -8,6 +8,7 @@ Os >= v.Os in any case (R10), and nothing changes.  So a predicate moves below a
 where the operator looks forward from there.  These look back, and keep their predicates:
 
 - the second operand of UNLESS: it takes away a row that begins before it;
+- a parameter whose further events take rows away;
 - LAST on the last parameter of SEQUENCE, or on any of ALL and ATLEAST: a later event takes away an earlier choice;
 - the right side of LEFT and ANTI joins and of differences, the input of group-by, distinct, coalescing and sessions:
   they shorten or lengthen rows that begin earlier.
@@ -54,6 +55,7 @@ from cedr.plan.logical import (
     Unless,
     UnlessNth,
 )
+from cedr.plan.traits.registry import traits_of
 
 VS, VE, ID = HeaderField.VS, HeaderField.VE, HeaderField.ID
 
@@ -194,8 +196,9 @@ def _below_negation(node: Pattern, predicate: Expression) -> Node | None:
 def _onto_parameters(node: Sequence | All | Any | AtLeast) -> Node | None:
     new: Node = node
     kept: tuple[Expression, ...] = node.predicates
+    against = traits_of(node).shape.against(node)
     for index, parameter in enumerate(node.parameters):
-        if _looks_back(node, index, parameter):
+        if index in against or _looks_back(node, index, parameter):
             continue
         kept, moved = _divide(replace(node, predicates=kept), parameter.input)
         if moved:

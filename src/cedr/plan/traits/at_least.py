@@ -109,6 +109,7 @@ _SHAPE: Shape[AtLeast | All | Any] = Shape(
 )
 
 AT_LEAST: Traits[AtLeast] = Traits(
+    node=AtLeast,
     text=pattern.pattern_text("ATLEAST", own=("count", "scope"), flags=pattern.WITH_TIES),
     shape=_SHAPE,
     keys=Keys(
@@ -145,6 +146,7 @@ AT_LEAST: Traits[AtLeast] = Traits(
 )
 
 ALL: Traits[All] = Traits(
+    node=All,
     text=pattern.pattern_text("ALL", own=("scope",), flags=pattern.WITH_TIES),
     shape=_SHAPE,
     keys=Keys(
@@ -181,6 +183,7 @@ ALL: Traits[All] = Traits(
 )
 
 ANY: Traits[Any] = Traits(
+    node=Any,
     text=pattern.pattern_text("ANY"),
     shape=_SHAPE,
     keys=Keys(

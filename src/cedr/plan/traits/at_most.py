@@ -61,6 +61,7 @@ _COMPOSITION: Composition[AtMost | SlidingCount] = Composition(
 )
 
 AT_MOST: Traits[AtMost] = Traits(
+    node=AtMost,
     text=pattern.pattern_text("ATMOST", own=("count", "scope"), keys=True),
     shape=Shape(
         negated=answers.nothing_negated,
@@ -94,6 +95,7 @@ AT_MOST: Traits[AtMost] = Traits(
 )
 
 SLIDING_COUNT: Traits[SlidingCount] = Traits(
+    node=SlidingCount,
     text=pattern.pattern_text("SLIDING COUNT", own=("scope",), keys=True),
     shape=Shape(
         negated=answers.nothing_negated,

@@ -64,6 +64,7 @@ def _reads_open_end(node: AlterLifetime, below: Inputs) -> bool:
 
 
 ALTER_LIFETIME: Traits[AlterLifetime] = Traits(
+    node=AlterLifetime,
     text=Text(word=lambda _: "LIFETIME", arguments=_window, line=_lifetime_line),
     shape=_SHAPE,
     keys=answers.EACH_BY_ITSELF,
@@ -108,6 +109,7 @@ def _groups(node: Session) -> Groups:
 
 
 SESSION: Traits[Session] = Traits(
+    node=Session,
     text=Text(word=lambda _: "SESSION", arguments=_gap, line=_session_line),
     shape=_SHAPE,
     keys=Keys(

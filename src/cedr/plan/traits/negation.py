@@ -44,6 +44,7 @@ def _after_first(node: Not, below: Inputs, reach: int, shown: bool) -> Sequence[
 
 
 NOT: Traits[Not] = Traits(
+    node=Not,
     text=pattern.pattern_text("NOT"),
     shape=Shape(
         negated=lambda _: 0,
@@ -108,6 +109,7 @@ def _since_root(node: CancelWhen, below: Inputs, reach: int, shown: bool) -> Seq
 
 
 CANCEL_WHEN: Traits[CancelWhen] = Traits(
+    node=CancelWhen,
     text=pattern.pattern_text("CANCEL-WHEN", flags=[("from_root", "from", "ROOT")]),
     shape=Shape(
         negated=lambda _: 1,

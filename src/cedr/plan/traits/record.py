@@ -249,6 +249,7 @@ class Composition(Generic[N]):
 class Traits(Generic[N]):
     """Everything that the analyses ask of a class of nodes."""
 
+    node: type[Node]
     text: Text[N]
     shape: Shape[N]
     keys: Keys[N]

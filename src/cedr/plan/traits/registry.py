@@ -7,48 +7,19 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from cedr.plan import logical
+from cedr.plan.folder import modules_beside
 from cedr.plan.logical import Node
-from cedr.plan.traits.at_least import ALL, ANY, AT_LEAST
-from cedr.plan.traits.at_most import AT_MOST, SLIDING_COUNT
-from cedr.plan.traits.lifetimes import ALTER_LIFETIME, SESSION
-from cedr.plan.traits.negation import CANCEL_WHEN, NOT
 from cedr.plan.traits.record import Traits
-from cedr.plan.traits.relational import COALESCE, DIFFERENCE, DISTINCT, GROUP_BY, JOIN, UNION
-from cedr.plan.traits.rows import PROJECT, RENAME, SELECT, SET_VALID, SLICE
-from cedr.plan.traits.sequence import SEQUENCE
-from cedr.plan.traits.sources import MADE, QUERY, SOURCE
-from cedr.plan.traits.unless import UNLESS, UNLESS_NTH
 
 TRAITS: Final[Mapping[type[Node], Traits[Any]]] = MappingProxyType(
     {
-        logical.Source: SOURCE,
-        logical.Made: MADE,
-        logical.Query: QUERY,
-        logical.Rename: RENAME,
-        logical.Sequence: SEQUENCE,
-        logical.AtLeast: AT_LEAST,
-        logical.All: ALL,
-        logical.Any: ANY,
-        logical.AtMost: AT_MOST,
-        logical.SlidingCount: SLIDING_COUNT,
-        logical.Unless: UNLESS,
-        logical.UnlessNth: UNLESS_NTH,
-        logical.Not: NOT,
-        logical.CancelWhen: CANCEL_WHEN,
-        logical.SetValid: SET_VALID,
-        logical.Project: PROJECT,
-        logical.Select: SELECT,
-        logical.Join: JOIN,
-        logical.Union: UNION,
-        logical.Difference: DIFFERENCE,
-        logical.Distinct: DISTINCT,
-        logical.GroupBy: GROUP_BY,
-        logical.AlterLifetime: ALTER_LIFETIME,
-        logical.Session: SESSION,
-        logical.Coalesce: COALESCE,
-        logical.Slice: SLICE,
+        record.node: record
+        for module in modules_beside(__name__)
+        for record in vars(module).values()
+        if isinstance(record, Traits)
     }
 )
+"""The records of all modules of this folder."""
 
 _BASES: Final = (Node, logical.Pattern)
 """What operators are derived from, and no operator itself."""
@@ -65,7 +36,7 @@ def traits_of(node: Node) -> Traits[Any]:
 def missing(*classes: type[Node]) -> TypeError:
     """The error for classes that have no record."""
     names = ", ".join(each.__name__ for each in classes)
-    return TypeError(f"no traits for {names}: give each a record in cedr.plan.traits.registry")
+    return TypeError(f"no traits for {names}: give each a record in cedr.plan.traits")
 
 
 def operators() -> list[type[Node]]:

@@ -72,6 +72,7 @@ def _condition(node: Join) -> tuple[Expression, ...]:
 
 
 JOIN: Traits[Join] = Traits(
+    node=Join,
     text=Text(
         word=lambda node: node.kind.value,
         arguments=lambda node: [("predicate", render(node.predicate))],
@@ -128,6 +129,7 @@ def _longer(node: Union, below: Inputs) -> int:
 
 
 UNION: Traits[Union] = Traits(
+    node=Union,
     text=plain_text("UNION"),
     shape=Shape(
         negated=answers.nothing_negated,
@@ -161,6 +163,7 @@ UNION: Traits[Union] = Traits(
 )
 
 DIFFERENCE: Traits[Difference] = Traits(
+    node=Difference,
     text=plain_text("EXCEPT"),
     shape=Shape(
         negated=lambda _: 1,
@@ -211,11 +214,21 @@ _OF_INPUT: Shape[Distinct | Coalesce] = Shape(
 )
 
 DISTINCT: Traits[Distinct] = Traits(
-    text=plain_text("DISTINCT"), shape=_OF_INPUT, keys=_COMPARING, times=_WHILE_ALIVE, composition=_IN_ONE_PIECE
+    node=Distinct,
+    text=plain_text("DISTINCT"),
+    shape=_OF_INPUT,
+    keys=_COMPARING,
+    times=_WHILE_ALIVE,
+    composition=_IN_ONE_PIECE,
 )
 
 COALESCE: Traits[Coalesce] = Traits(
-    text=plain_text("COALESCED"), shape=_OF_INPUT, keys=_COMPARING, times=_WHILE_ALIVE, composition=_IN_ONE_PIECE
+    node=Coalesce,
+    text=plain_text("COALESCED"),
+    shape=_OF_INPUT,
+    keys=_COMPARING,
+    times=_WHILE_ALIVE,
+    composition=_IN_ONE_PIECE,
 )
 
 
@@ -247,6 +260,7 @@ def _groups(node: GroupBy) -> Groups:
 
 
 GROUP_BY: Traits[GroupBy] = Traits(
+    node=GroupBy,
     text=Text(word=lambda _: "GROUP BY", arguments=_grouped, line=_group_line),
     shape=Shape(
         negated=answers.nothing_negated,

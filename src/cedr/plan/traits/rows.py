@@ -25,6 +25,7 @@ def _numbered_as_input(node: Rename, below: Inputs) -> int | None:
 
 
 RENAME: Traits[Rename] = Traits(
+    node=Rename,
     text=Text(
         word=lambda _: "AS",
         arguments=lambda node: [("variable", node.variable)],
@@ -58,6 +59,7 @@ RENAME: Traits[Rename] = Traits(
 
 
 SELECT: Traits[Select] = Traits(
+    node=Select,
     text=Text(
         word=lambda _: "WHERE",
         arguments=lambda node: [("predicate", render(node.predicate))],
@@ -103,6 +105,7 @@ def _projected(node: Project) -> Arguments:
 
 
 PROJECT: Traits[Project] = Traits(
+    node=Project,
     text=plain_text("OUTPUT", _projected),
     shape=Shape(
         negated=answers.nothing_negated,
@@ -149,6 +152,7 @@ def _asks_for_ends(node: SetValid) -> str:
 
 
 SET_VALID: Traits[SetValid] = Traits(
+    node=SetValid,
     text=plain_text("VALID", _valid),
     shape=Shape(
         negated=answers.nothing_negated,
@@ -203,6 +207,7 @@ def _slice_line(node: Slice) -> str:
 
 
 SLICE: Traits[Slice] = Traits(
+    node=Slice,
     text=Text(word=lambda _: "SLICE", arguments=_slices, line=_slice_line),
     shape=Shape(
         negated=answers.nothing_negated,

@@ -64,6 +64,7 @@ def _last(node: logical.Sequence, below: Inputs) -> int:
 
 
 SEQUENCE: Traits[logical.Sequence] = Traits(
+    node=logical.Sequence,
     text=pattern.pattern_text("SEQUENCE", own=("scope",), flags=pattern.WITH_TIES),
     shape=Shape(
         negated=answers.nothing_negated,

@@ -48,6 +48,7 @@ def _is_by_time(node: Source, below: Inputs) -> bool:
 
 
 SOURCE: Traits[Source] = Traits(
+    node=Source,
     text=_TYPE,
     shape=_LEAF,
     keys=answers.EACH_BY_ITSELF,
@@ -86,6 +87,7 @@ def _made_lifetime(node: Made, below: Inputs) -> int:
 
 
 MADE: Traits[Made] = Traits(
+    node=Made,
     text=_TYPE,
     shape=_LEAF,
     keys=Keys(
@@ -122,6 +124,7 @@ MADE: Traits[Made] = Traits(
 )
 
 QUERY: Traits[Query] = Traits(
+    node=Query,
     text=Text(
         word=lambda _: "EVENT",
         arguments=lambda node: [("name", node.name)],

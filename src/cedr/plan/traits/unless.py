@@ -53,6 +53,7 @@ def _sees_ahead(node: Unless, below: Sequence[Sight]) -> Sight:
 
 
 UNLESS: Traits[Unless] = Traits(
+    node=Unless,
     text=pattern.pattern_text("UNLESS", own=("scope",)),
     shape=_SHAPE,
     keys=_KEYS,
@@ -97,6 +98,7 @@ def _sees_back(node: UnlessNth, below: Sequence[Sight]) -> Sight:
 
 
 UNLESS_NTH: Traits[UnlessNth] = Traits(
+    node=UnlessNth,
     text=pattern.pattern_text("UNLESS'", own=("contributor", "scope")),
     shape=_SHAPE,
     keys=_KEYS,

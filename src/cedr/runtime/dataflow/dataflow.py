@@ -6,16 +6,20 @@ Paper: Section 5, Figure 7 (the operational module).  Readings: R32 (queries com
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.plan.logical import Node
 from cedr.runtime.dataflow.build import Sources, build
 from cedr.runtime.dataflow.vertex import NOTHING, Vertex
 from cedr.runtime.operators.contract import Frontier, Line, Size, Snapshot
+from cedr.runtime.store.holders import NONE
 from cedr.runtime.store.key_codes import Codes
 from cedr.runtime.store.relation import Relation
 from cedr.runtime.store.table import Delta, Rows, Table
+
+_WORTH_CLEARING = 1024
+"""So many rows that nobody needs may stay: less room is not worth the look at who holds them."""
 
 
 class Dataflow:
@@ -30,13 +34,20 @@ class Dataflow:
         self.holds_back = built.holds_back
         """Whether a row may wait to be emitted though nothing bears on it: slices and open ends.  Reading: R36."""
         self._sources, self._holding = built.sources, built.holding
+        self.tables = _with_targets(vertex.relation.table for vertex in built.vertices)
+        """All tables, those that refer to others after these."""
+        given = {id(vertex.relation.table) for vertex in built.sources}
+        self._own = [table for table in self.tables if id(table) not in given]
+        """The tables of which only operators and emitters hold rows."""
         self.certain = Frontier()
         """What the providers guaranteed when frontiers were last asked for."""
         self._memory = BEGINNING
         """The m of the last update."""
         self._released: object = None
         """By what was released last: while it is the same, nothing more can be."""
-        self._needed: dict[str, Time] = {}
+        self._needed: dict[str, Line] = {}
+        self._asked = FOREVER
+        self._may_withhold = any(vertex.endable for vertex in self.vertices)
 
     @property
     def relation(self) -> Relation:
@@ -45,20 +56,50 @@ class Dataflow:
 
     # -- a step -------------------------------------------------------------------------------------------------------
 
-    def update(self, admitted: Mapping[str, Delta], certain: Frontier, memory: Time) -> Delta:
+    def update(self, admitted: Mapping[str, Delta], certain: Frontier, memory: Time, until: Time = FOREVER) -> Delta:
         """Take in what was admitted, each operator once, inputs first; the change of the output.
 
-        ``certain``: what the providers guarantee; ``memory``: the smallest m of all readers.
+        ``certain``: what the providers guarantee; ``memory``: the smallest m of all readers; ``until``: nobody asks for
+        rows with a larger Vs yet.
         """
         self.certain, self._memory = certain, memory
+        self._ask(until)
         for vertex in self.vertices:
             deltas, frontiers = self._fed(vertex, admitted, certain)
             vertex.update(deltas, frontiers)
             vertex.settle(frontiers, memory)
         return self.root.delta
 
-    def load(self, known: Mapping[str, Rows]) -> Rows:
+    def _ask(self, until: Time) -> None:
+        """Tell each operator, outputs first, up to which Vs its rows are asked for."""
+        if until == self._asked or not self._may_withhold:
+            return
+        self._asked = until
+        for vertex in self.vertices:
+            vertex.asked = BEGINNING
+        self.root.asked = until
+        for vertex in reversed(self.vertices):
+            for part, wanted in zip(vertex.inputs, vertex.ask(vertex.asked), strict=True):
+                part.asked = max(part.asked, wanted)
+
+    def expect(self, known: Mapping[str, Rows]) -> None:
+        """These rows will be loaded: those of them with open ends are not final, nor is what follows from them."""
+        rows = {id(vertex.relation.table): known.get(vertex.relation.stream) for vertex in self._sources}
+        for vertex in self.vertices:
+            for pin, part in zip(vertex.pins, vertex.inputs, strict=True):
+                if pin is not None:
+                    found = rows.get(id(part.relation.table))
+                    vertex.loading |= found is None
+                    pin.update(Delta(added=NONE if found is None else found))
+
+    def load(self, known: Mapping[str, Rows], until: Time = FOREVER) -> Rows:
         """Take in all rows that are known, after a restart; the rows of the output."""
+        self._ask(until)
+        for vertex in self.vertices:
+            vertex.loading = False
+            for pin in vertex.pins:
+                if pin is not None:
+                    pin.clear()
         added = {stream: Delta(added=rows) for stream, rows in known.items()}
         for vertex in self.vertices:
             deltas, frontiers = self._fed(vertex, added, Frontier())
@@ -83,14 +124,15 @@ class Dataflow:
         self.certain = certain
         for vertex in self.vertices:
             below = [part.frontier for part in vertex.inputs] or [certain]
-            vertex.frontier = vertex.frontier._replace(final=vertex.certain(below, memory).final)
+            now = vertex.certain(below, memory)
+            vertex.frontier = vertex.frontier._replace(final=now.final, ended=now.ended)
 
-    def release(self, line: Line, memory: Time, *, loads: bool = False) -> dict[str, Time]:
+    def release(self, line: Line, memory: Time, *, loads: bool = False) -> dict[str, Line]:
         """Forget what nobody can need any more: by guarantees (R37) and by memory (R34).
 
-        ``line``: which rows of the output nobody needs.  Gives up to which Vs the rows of each event type are not
-        needed.  ``loads``: the rows that are needed will be loaded, so that also what is final must be computed, where
-        somebody above needs it.
+        ``line``: which rows of the output nobody needs.  Gives which rows of each event type are not needed.
+        ``loads``: the rows that are needed will be loaded, so that also what is final must be computed, where somebody
+        above needs it.
         """
         asked = (line, memory, [vertex.frontier for vertex in self.vertices])
         if asked == self._released:
@@ -101,13 +143,13 @@ class Dataflow:
         self.root.line = line
         for vertex in reversed(self.vertices):
             below = [part.frontier._replace(final=BEGINNING) if loads else part.frontier for part in vertex.inputs]
-            needed = vertex.operator.demand(vertex.line, below or [Frontier()], vertex.frozen(memory))
+            needed = vertex.demand(below or [Frontier()], memory)
             for part, wanted in zip(vertex.inputs, needed, strict=False):
-                part.line = Line(min(part.line.vs, wanted.vs), min(part.line.ve, wanted.ve))
+                part.line = part.line.and_of(wanted)
         self._needed = {}
         for vertex in self._sources:
             stream = vertex.relation.stream
-            self._needed[stream] = min(self._needed.get(stream, FOREVER), max(vertex.line.vs, BEGINNING))
+            self._needed[stream] = vertex.line.and_of(self._needed.get(stream, vertex.line))
         return self._needed
 
     def _fed(
@@ -135,10 +177,6 @@ class Dataflow:
 
     # -- rows held ----------------------------------------------------------------------------------------------------
 
-    def tables(self) -> list[Table]:
-        """All tables, those that refer to others after these."""
-        return list({id(vertex.relation.table): vertex.relation.table for vertex in self.vertices}.values())
-
     def close(self) -> None:
         """Hold no row of the sources any longer."""
         for table, holders in self._holding:
@@ -148,10 +186,8 @@ class Dataflow:
 
     def trim(self) -> None:
         """Clear all tables but the sources' where nobody holds a row of them: what came has gone again."""
-        sources = {id(vertex.relation.table) for vertex in self._sources}
-        own = [table for table in self.tables() if id(table) not in sources]
-        if all(table.unheld for table in own):
-            for table in own:
+        if sum(len(table) for table in self._own) >= _WORTH_CLEARING and all(table.unheld for table in self._own):
+            for table in self._own:
                 table.clear()
 
     @property
@@ -163,3 +199,14 @@ class Dataflow:
         """What each operator holds, by its place in the query."""
         for vertex in self.vertices:
             yield vertex.place, vertex.operator.size
+
+
+def _with_targets(tables: Iterable[Table]) -> list[Table]:
+    """Tables, each behind all that its rows refer to: groups, for one, are no operator's output."""
+    found: dict[int, Table] = {}
+    for table in tables:
+        if id(table) not in found:
+            for target in _with_targets((*table.targets, *table.beside)):
+                found.setdefault(id(target), target)
+            found[id(table)] = table
+    return list(found.values())

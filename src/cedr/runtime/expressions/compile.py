@@ -7,7 +7,7 @@ exact way in columns is known is computed row by row.  Chains of AND, of OR and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -20,9 +20,11 @@ from cedr.expression.typing import infer_all
 from cedr.expression.values import plain
 from cedr.model.schema import DataType
 from cedr.runtime.expressions import logic, number
+from cedr.runtime.expressions.extremes import EXTREMES, extreme
 from cedr.runtime.expressions.frame import Frame, Leaves, row_by_row
 from cedr.runtime.expressions.logic import truth
 from cedr.runtime.expressions.nested import field_of, item_of
+from cedr.runtime.expressions.own import own_call
 from cedr.runtime.expressions.vector import INTEGERS, NULLS, Mask, kind_of, not_null, of_values, spread
 from cedr.runtime.expressions.vector import to_arrow as to_arrow
 from cedr.runtime.expressions.vector import to_values as to_values
@@ -281,11 +283,15 @@ def _case(node: tree.Case, ready: Ready, types: Types) -> Quick:
 
 
 def _call(node: tree.Call, ready: Ready, types: Types) -> Quick:
-    """COALESCE and some functions of one argument; the others go row by row."""
+    """Functions of users, LEAST, GREATEST, COALESCE and some functions of one argument; the others go row by row."""
+    if node.own is not None:
+        return own_call(node, node.own, [_sure(argument, ready) for argument in node.arguments])
     call = number.function(node.function.upper())
     if call is not None and len(node.arguments) == 1:
         argument = ready[id(node.arguments[0])]
         return lambda leaves: None if (found := argument(leaves)) is None else call(found)
+    if node.function.upper() in EXTREMES and node.arguments:
+        return _extreme(node.function.upper(), [ready[id(argument)] for argument in node.arguments])
     if node.function.upper() != "COALESCE" or not node.arguments:
         return lambda _: None
     arguments = [_promoted(argument, types[id(node)], ready, types) for argument in node.arguments]
@@ -295,6 +301,14 @@ def _call(node: tree.Call, ready: Ready, types: Types) -> Quick:
         if len(parts) < len(arguments):
             return None
         return logic.choice(leaves.size, [not_null(part) for part in parts], parts, NULLS)
+
+    return run
+
+
+def _extreme(name: str, arguments: Sequence[Quick]) -> Quick:
+    def run(leaves: Leaves) -> Vector | None:
+        parts = [found for argument in arguments if (found := argument(leaves)) is not None]
+        return extreme(name, parts, leaves.size) if len(parts) == len(arguments) else None
 
     return run
 

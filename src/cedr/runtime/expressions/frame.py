@@ -7,14 +7,14 @@ the place of the events.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from cedr.expression.evaluate import HEADER_NAMES, Evaluator, compile_expression
-from cedr.expression.tree import Attribute, Expression, Header, HeaderField, walk
+from cedr.expression.tree import Aggregate, Attribute, Call, Expression, Header, HeaderField, variables, walk
 from cedr.model.event import Value
 from cedr.runtime.expressions.nested import usable
 from cedr.runtime.expressions.vector import (
@@ -126,7 +126,8 @@ _FEW: Final = 4
 
 def row_by_row(expression: Expression) -> Callable[[Leaves], Vector]:
     """The value of an expression, computed for each instance on its own."""
-    leaves = tuple({_key(node): node for node in walk(expression) if isinstance(node, Leaf)}.values())
+    read = (*walk(expression), *_named(expression))
+    leaves = tuple({_key(node): node for node in read if isinstance(node, Leaf)}.values())
     compiled: list[Evaluator] = []
 
     def run(frame: Leaves) -> Vector:
@@ -139,6 +140,13 @@ def row_by_row(expression: Expression) -> Callable[[Leaves], Vector]:
         return of_values(_rows(compiled[0], {leaf: frame.values(leaf) for leaf in leaves}, frame.size))
 
     return run
+
+
+def _named(expression: Expression) -> Iterator[Header]:
+    """The IDs of the events that functions of users are asked about: their errors name one."""
+    for part in walk(expression):
+        if isinstance(part, Call | Aggregate) and part.own is not None:
+            yield from (Header(name, HeaderField.ID) for name in sorted(variables(part)))
 
 
 def _by_text(evaluator: Evaluator, leaf: Leaf, vector: Vector) -> Vector | None:

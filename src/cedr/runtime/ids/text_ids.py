@@ -18,6 +18,7 @@ from cedr.runtime.kernels.murmur import (
     SLACK,
     Words,
     absorb_chosen,
+    absorb_each,
     absorb_part,
     digest_integers,
     digest_made,
@@ -288,6 +289,16 @@ class Making:
             digests = np.stack(ids.digests(rows), axis=1)
             absorb_chosen(self._high, self._low, of_stream, digests, np.arange(len(rows)))
         self._parts += 2
+
+    def take_in_part(self, part: tuple[int, int]) -> None:
+        """One more part, the same for every row, given as its digest."""
+        absorb_part(self._high, self._low, np.uint64(part[0]), np.uint64(part[1]))
+        self._parts += 1
+
+    def take_in_each(self, parts: Digests) -> None:
+        """One more part, a row's own, given as its digest."""
+        absorb_each(self._high, self._low, *parts)
+        self._parts += 1
 
     def finish(self) -> Digests:
         """The halves of the IDs."""

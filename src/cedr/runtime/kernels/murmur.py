@@ -260,6 +260,13 @@ def absorb_part(high: Words, low: Words, first: Any, second: Any) -> None:
 
 
 @kernel
+def absorb_each(high: Words, low: Words, first: Words, second: Words) -> None:
+    """Takes one part, a row's own, into every row's state."""
+    for row in range(len(high)):
+        high[row], low[row] = absorbed(high[row], low[row], first[row], second[row])
+
+
+@kernel
 def absorb_chosen(high: Words, low: Words, stream: Words, digests: Words, rows: Numbers) -> None:
     """Takes a stream's digest and the chosen row of some digests into every row's state; of row -1 any."""
     for row in range(len(high)):

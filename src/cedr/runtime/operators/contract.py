@@ -8,8 +8,9 @@ Clauses; ``tests/conformance`` takes every operator through each of them:
 1. **Meaning.**  The sum of the deltas that ``update`` returns is the denotation of the sum of the deltas that it took
    in, whatever the batches and their order.  Rows never change: a row that gets another end is removed, and another one
    is added.
-2. **Frontier.**  What ``frontier`` has said stays true: after ``Frontier(final, guarantee)`` no row with Vs up to
-   ``final`` is added or removed, and no change has a Sync up to ``guarantee``, as long as the inputs keep theirs.  A
+2. **Frontier.**  What ``frontier`` has said stays true: after ``Frontier(final, guarantee, ended)`` no row with Vs up
+   to ``final`` is added or removed, but that one with a Ve after ``ended`` may be replaced by one with the same Vs and
+   another Ve after ``ended``; and no change has a Sync up to ``guarantee``, as long as the inputs keep theirs.  A
    frontier never moves back.
 3. **Demand.**  What ``demand`` says that nobody needs can be withheld, and nothing that is emitted later changes: rows
    after the line come out as if everything were known.
@@ -18,6 +19,8 @@ Clauses; ``tests/conformance`` takes every operator through each of them:
 5. **Readers.**  ``frontier`` changes nothing: two readers with different memories each get what they would get alone.
    ``decide`` and ``demand`` are called for the reader that remembers most.
 6. **Cost.**  A step takes time that follows the rows that change and those that they affect, not the rows held.
+7. **Horizon.**  After ``ask(until)`` rows with Vs after ``until`` may be withheld, and a Ve after it may be told as any
+   other one after it; the first update after an ``ask`` that reaches them brings them out.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from cedr.model.time import BEGINNING, Time, plus
+from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.runtime.store.relation import Relation
 from cedr.runtime.store.table import Delta, Rows
 
@@ -43,12 +46,13 @@ class Size(NamedTuple):
 class Frontier(NamedTuple):
     """What is certain about the rows of a relation.  Readings: R36, R37.
 
-    Rows with Vs up to ``final`` stay as they are.  Nothing with a Sync up to ``guarantee`` comes or goes any more, and
-    nothing of it is undecided.
+    Rows with Vs up to ``final`` stay as they are; one whose Ve is after ``ended`` may still get another Ve after it.
+    Nothing with a Sync up to ``guarantee`` comes or goes any more, and nothing of it is undecided.
     """
 
     final: Time = BEGINNING
     guarantee: Time = BEGINNING
+    ended: Time = FOREVER
 
 
 def before(known: Time, syncs: Rows) -> Time:
@@ -57,10 +61,18 @@ def before(known: Time, syncs: Rows) -> Time:
 
 
 class Line(NamedTuple):
-    """Which rows of a relation nobody needs: those with Vs up to ``vs``, and those with Ve before ``ve``."""
+    """Which rows of a relation nobody needs: Vs up to ``vs`` and Ve up to ``ended``, and all with Ve before ``ve``.
+
+    A pattern needs a row by its Vs; where rows matter while they are alive, one is needed until its Ve.
+    """
 
     vs: Time
     ve: Time = BEGINNING
+    ended: Time = FOREVER
+
+    def and_of(self, other: Line) -> Line:
+        """The rows that two readers do not need."""
+        return Line(*map(min, self, other))
 
 
 class Operator(Protocol):
@@ -68,6 +80,13 @@ class Operator(Protocol):
 
     relation: Relation
     """What others see of its output."""
+
+    def ask(self, until: Time) -> list[Time]:
+        """From now on no row with Vs after ``until`` is asked for; up to which Vs each input is.  Clause 7."""
+
+    @property
+    def withholds(self) -> bool:
+        """Whether rows or ends wait for a later ``ask``.  Clause 7."""
 
     def update(self, deltas: Sequence[Delta], frontiers: Sequence[Frontier]) -> Delta:
         """Take in the changes of all inputs; the change of the output.  Clause 1.

@@ -85,9 +85,8 @@ class Slice(Filter):
 
     def frontier(self, inputs: Sequence[Frontier], frozen: Time) -> Frontier:
         """A slice is a predicate over open ends: decided once g has reached its start.  Readings: R24, R36."""
-        final, known = inputs[0]
-        leaving = self._leaving(known, frozen)
-        return Frontier(final, before(known, self.relation.table.os.view[leaving]))
+        leaving = self._leaving(inputs[0].guarantee, frozen)
+        return inputs[0]._replace(guarantee=before(inputs[0].guarantee, self.relation.table.os.view[leaving]))
 
     def _leaving(self, known: Time, frozen: Time) -> Rows:
         """The rows that may leave the slice by an end after ``known``."""

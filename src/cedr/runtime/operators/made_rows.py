@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cedr.model.time import Time
+from cedr.model.time import FOREVER, Time
 from cedr.runtime.store.holders import NONE
-from cedr.runtime.store.table import Rows, Table
+from cedr.runtime.store.relation import Relation
+from cedr.runtime.store.table import Mask, Rows, Table
 from cedr.runtime.values.growable import Growable
 
 Digest = tuple[int, int]
@@ -51,10 +52,32 @@ class MadeRows:
         made: Rows = self.made.view[rows[rows < len(self.made)]]
         return made[made >= 0]
 
-    def forget(self, line: Time) -> None:
-        """Events of which all versions have Vs up to a line have no further versions."""
-        vs = self.source.vs.view
-        gone = [digest for digest, rows in self.versions.items() if all(vs[row] <= line for row in rows)]
+    def known(self, rows: Rows) -> Mask:
+        """Of which rows of the input a row was made."""
+        found = np.zeros(len(rows), np.bool_)
+        seen = np.flatnonzero(rows < len(self.made))
+        found[seen] = self.made.view[rows[seen]] >= 0
+        return found
+
+    def concerned(self, relation: Relation, removed: Rows, added: Rows) -> list[Digest]:
+        """Note which versions there are; the events they belong to."""
+        digests: dict[Digest, None] = {}
+        for rows, present in ((removed, False), (added, True)):
+            high, low = relation.digests(rows)
+            for row, *words in zip(rows.tolist(), high.tolist(), low.tolist(), strict=True):
+                digest = (words[0], words[1])
+                digests[digest] = None
+                known = self.versions.setdefault(digest, [])
+                if present:
+                    known.append(row)
+                elif row in known:
+                    known.remove(row)
+        return list(digests)
+
+    def forget(self, line: Time, ended: Time = FOREVER) -> None:
+        """Events of which all versions have Vs and Ve up to some lines have no further versions."""
+        vs, ve = self.source.vs.view, self.source.ve.view
+        gone = [d for d, rows in self.versions.items() if all(vs[row] <= line and ve[row] <= ended for row in rows)]
         for digest in gone:
             del self.versions[digest]
             self.merged.pop(digest, None)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from cedr.model.time import Time
+from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.operators.contract import before
-from cedr.runtime.store.holders import HeldRows
+from cedr.runtime.store.holders import NONE, HeldRows
 from cedr.runtime.store.relation import Relation
 from cedr.runtime.store.table import Delta, Rows
 
@@ -24,6 +24,10 @@ class OpenEnds:
         self._rows.remove(delta.removed)
         self._rows.add(delta.added)
 
+    def clear(self) -> None:
+        """There are no rows."""
+        self._rows.rows = NONE
+
     def decide(self, known: Time, frozen: Time) -> None:
         """Stop waiting for rows whose ends g has reached, and for those that bear on nothing."""
         self._rows.rows = self._open(known, frozen)
@@ -34,6 +38,11 @@ class OpenEnds:
         ``frozen``: rows with Vs up to here bear on nothing that may still be emitted.  Reading: R34.
         """
         return before(known, self._relation.table.os.view[self._open(known, frozen)])
+
+    def before_open(self, known: Time) -> Time:
+        """The instant before the smallest Vs of a row with an open end; FOREVER where there is none."""
+        rows = self._open(known, BEGINNING)
+        return int(self._relation.table.vs.view[rows].min()) - 1 if len(rows) else FOREVER
 
     def _open(self, known: Time, frozen: Time) -> Rows:
         rows = self._rows.rows

@@ -19,6 +19,15 @@ class PassThrough:
     def __init__(self, relation: Relation) -> None:
         self.relation = relation
 
+    def ask(self, until: Time) -> list[Time]:
+        """A row has the Vs of the row that it is made of."""
+        return [until]
+
+    @property
+    def withholds(self) -> bool:
+        """It passes on what it gets."""
+        return False
+
     def update(self, deltas: Sequence[Delta], frontiers: Sequence[Frontier]) -> Delta:  # noqa: ARG002 - nothing is held
         """The change of the input."""
         return deltas[0]

@@ -6,7 +6,7 @@ the first Os), R19, R23, R32.  Several in a row are one operator here: rows are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,8 +23,8 @@ from cedr.runtime.operators.contract import Frontier, Line, Size
 from cedr.runtime.operators.made_rows import Digest, MadeRows, Merged
 from cedr.runtime.operators.pass_through import PassThrough
 from cedr.runtime.store.holders import NONE
-from cedr.runtime.store.relation import Frame, Hop, Passed, Reach, Relation
-from cedr.runtime.store.table import Delta, Header, Rows, Table
+from cedr.runtime.store.relation import Frame, Hop, OpenEnded, Passed, Reach, Relation, follow
+from cedr.runtime.store.table import Delta, Header, Mask, Rows, Table
 
 ARROW_TYPES: dict[DataType, pa.DataType] = {
     DataType.INTEGER: pa.int64(),
@@ -79,7 +79,26 @@ class RowByRow(PassThrough):
         stream = relation.stream if name is None else name
         passed = {n: p and p._replace(reach=p.reach.behind(hops)) for n, p in passing.items()}
         identity, projection = (*hops, *relation.identity), passed if self._project else relation.projection
-        return Relation(self.table, stream, variables, payload, identity, contributors, relation.ordered, projection)
+        made = Relation(self.table, stream, variables, payload, identity, contributors, relation.ordered, projection)
+        return replace(made, open_ended=self._open_ends())
+
+    def _open_ends(self) -> OpenEnded | None:
+        """Which rows are emitted with an open end: by where their Ve is from.  Reading: R33."""
+        if self._valid is None:
+            own = self._input.open_ended
+            return None if own is None else lambda rows: own(follow(self._hops, rows))
+        parts = self._input.contributors or (Reach((), self._input),)
+        if self._valid is Valid.FOREVER or all(part.target.open_ended is None for part in parts):
+            return None
+        return lambda rows: self._last_is_open(follow(self._hops, rows))
+
+    def _last_is_open(self, rows: Rows) -> Mask:
+        """Of which rows the last contributor has an open end."""
+        found = np.zeros(len(rows), np.bool_)
+        for reach, chosen, at in self._last_contributors(rows):
+            if reach.target.open_ended is not None:
+                found[chosen] = reach.target.open_ended(at)
+        return found
 
     def _passes(self, column: logical.Column) -> Passed | None:
         """Where an attribute that is passed through untouched is from; None: the column is computed."""
@@ -102,7 +121,7 @@ class RowByRow(PassThrough):
         gone, come = (plain[rows] for rows in delta)
         removed, added = [self._rows.of(delta.removed[gone])], [self._make_each(delta.added[come])]
         if not (gone.all() and come.all()):
-            for digest in self._concerned(delta.removed[~gone], delta.added[~come]):
+            for digest in self._rows.concerned(self._input, delta.removed[~gone], delta.added[~come]):
                 old, new = self._merge(digest)
                 removed.append(old)
                 added.append(new)
@@ -130,16 +149,25 @@ class RowByRow(PassThrough):
         """``VALID FOREVER``, ``VALID WITH LAST``: Ve is FOREVER, or the last contributor's.  Reading: R19."""
         if self._valid is Valid.FOREVER:
             return np.full(len(rows), FOREVER)
-        ends, latest, ids = header.ve.copy(), np.full(len(rows), BEGINNING), [""] * len(rows)
-        for reach in self._input.contributors or (Reach((), self._input),):
+        ends = header.ve.copy()
+        for reach, chosen, at in self._last_contributors(rows):
+            ends[chosen] = reach.target.header(at).ve
+        return np.maximum(header.vs, ends)
+
+    def _last_contributors(self, rows: Rows) -> Iterator[tuple[Reach, Rows, Rows]]:
+        """For each contributor the places of the rows of which it is the last one, and its own rows there."""
+        parts = self._input.contributors or (Reach((), self._input),)
+        latest, last = [(BEGINNING, "")] * len(rows), np.full(len(rows), -1)
+        for number, reach in enumerate(parts):
             at = reach.rows(rows)
             some = np.flatnonzero(at >= 0)
-            of_it = reach.target.header(at[some])
-            times, texts = of_it.vs, reach.target.id_values(at[some])
-            for place, time, text, end in zip(some.tolist(), times.tolist(), texts, of_it.ve.tolist(), strict=True):
-                if (time, text) > (latest[place], ids[place]):
-                    latest[place], ids[place], ends[place] = time, text, end
-        return np.maximum(header.vs, ends)
+            times, texts = reach.target.header(at[some]).vs, reach.target.id_values(at[some])
+            for place, *found in zip(some.tolist(), times.tolist(), texts, strict=True):
+                if (found[0], found[1]) > latest[place]:
+                    latest[place], last[place] = (found[0], found[1]), number
+        for number, reach in enumerate(parts):
+            chosen = np.flatnonzero(last == number)
+            yield reach, chosen, reach.rows(rows[chosen])
 
     def _compute_columns(self, rows: Rows) -> None:
         vectors = columns_of({c.name: c.expression for c in self._computed}, Frame([(self._input, rows)]))
@@ -147,21 +175,6 @@ class RowByRow(PassThrough):
         self.table.columns.extend(len(rows), arrays)
 
     # -- versions -----------------------------------------------------------------------------------------------------
-
-    def _concerned(self, removed: Rows, added: Rows) -> list[Digest]:
-        """Note which versions there are; the events they belong to."""
-        digests: dict[Digest, None] = {}
-        for rows, present in ((removed, False), (added, True)):
-            high, low = self._input.digests(rows)
-            for row, *words in zip(rows.tolist(), high.tolist(), low.tolist(), strict=True):
-                digest = (words[0], words[1])
-                digests[digest] = None
-                known = self._rows.versions.setdefault(digest, [])
-                if present:
-                    known.append(row)
-                elif row in known:
-                    known.remove(row)
-        return list(digests)
 
     def _merge(self, digest: Digest) -> tuple[Rows, Rows]:
         """Versions that look the same and follow each other are one row, with the first Os.  Reading: R10."""
@@ -216,8 +229,10 @@ class RowByRow(PassThrough):
     def demand(self, line: Line, inputs: Sequence[Frontier], frozen: Time) -> list[Line]:  # noqa: ARG002 - as all do
         """What is needed here is needed below; versions of events that can no longer change are forgotten."""
         if self._rows.versions:
-            self._rows.forget(max(inputs[0].final, line.vs))
-        return [line if self._valid is None else Line(line.vs)]
+            self._rows.forget(max(inputs[0].final, line.vs), inputs[0].ended)
+        if self._valid is None:
+            return [line]
+        return [Line(line.vs if line.ended == FOREVER else BEGINNING)]  # its rows end when their input's do not
 
     @property
     def size(self) -> Size:

@@ -31,7 +31,7 @@ class Source(PassThrough):
         Where an open Ve shows in the output, its row is not final.
         """
         (delta,) = deltas
-        if self._final == BEGINNING or not delta:
+        if self._shows_ends or self._final == BEGINNING or not delta:
             return delta
         vs = self.relation.table.vs.view
         if all(not len(rows) or int(vs[together(rows)].min()) > self._final for rows in delta):
@@ -44,12 +44,6 @@ class Source(PassThrough):
 
     def frontier(self, inputs: Sequence[Frontier], frozen: Time) -> Frontier:  # noqa: ARG002 - decided at once
         """No event with Vs up to ``final`` can come, go or change any more.  Reading: R37."""
-        admitted, guarantee = inputs[0]
-        if admitted == BEGINNING or self._revisable == FOREVER:
-            return Frontier(BEGINNING, guarantee)
-        final = plus(admitted, -self._revisable)
-        if self._shows_ends:
-            table = self.relation.table
-            open_ = table.vs.view[table.ve.view > admitted]
-            final = min([final, *([int(open_.min()) - 1] if len(open_) else [])])
-        return Frontier(final, guarantee)
+        admitted, guarantee, _ = inputs[0]
+        known = BEGINNING if admitted == BEGINNING or self._revisable == FOREVER else plus(admitted, -self._revisable)
+        return Frontier(known, guarantee, admitted if self._shows_ends else FOREVER)

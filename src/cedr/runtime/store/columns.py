@@ -58,6 +58,11 @@ class Columns:
         return tuple(self._columns)
 
     @property
+    def complete(self) -> bool:
+        """Whether every row has every attribute; one that it lacks is no NULL."""
+        return not self._present
+
+    @property
     def nbytes(self) -> int:
         """Bytes taken, room included."""
         parts: list[Column | Growable] = [*self._columns.values(), *self._present.values()]

@@ -26,6 +26,8 @@ _FEW = 8
 
 def events_of(relation: Relation, rows: Rows) -> list[Event]:
     """Rows as events, with the events they are made of."""
+    if not len(rows):
+        return []
     header = (column.tolist() for column in relation.header(rows)[:5])
     payloads = relation.payloads(rows)
     parts = _contributors(relation, rows)
@@ -107,8 +109,12 @@ class Names:
         return holder.recipe if [(*hops, *leaf.identity) for hops, leaf in self._leaves] == made_of else None
 
     def _together(self) -> bool:
-        """Whether all contributors are events that are there, in parameter order."""
-        return all(isinstance(ids, TextIds) for ids in self._holders) and self._ordered()
+        """Whether all contributors are events that are there, in parameter order.
+
+        A row of UNION has one contributor of two, a row of LEFT JOIN may have one.
+        """
+        events = all(isinstance(ids, TextIds) for ids in self._holders)
+        return events and self._ordered() and all((rows >= 0).all() for rows in self._rows)
 
     def _ordered(self) -> bool:
         return len(self._leaves) <= _FEW and _in_order(self._relation)

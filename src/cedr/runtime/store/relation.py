@@ -9,23 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from cedr.expression.tree import HeaderField
-from cedr.model.event import Payload, TieOrder
+from cedr.model.event import Payload, TieOrder, Value
 from cedr.model.identity import digest
 from cedr.model.time import Time
 from cedr.runtime.ids.text_ids import Ids
 from cedr.runtime.kernels import gather as kernels
 from cedr.runtime.store.table import Header, Mask, Rows, Table, picked
+from cedr.runtime.values.arrow_arrays import same_values
 from cedr.runtime.values.run_length import together
 from cedr.runtime.values.vector import Vector
 
 Hop = tuple[Table, int]
 """From the rows of a table along one of its references."""
+OpenEnded = Callable[[Rows], Mask]
+"""Which rows are emitted with Ve = FOREVER first.  Reading: R33."""
 
 
 def follow(hops: tuple[Hop, ...], rows: Rows) -> Rows:
@@ -79,6 +83,8 @@ class Relation:
     """Where a projection made the payload: its attributes in order, with those that are passed through untouched."""
     headers: Callable[[Rows], Header] | None = None
     """Where the headers of rows are not those of the table."""
+    open_ended: OpenEnded | None = None
+    """Which rows are emitted with Ve = FOREVER, and shortened when their end is due; None: no row is.  Reading: R33."""
 
     def header(self, rows: Rows) -> Header:
         """The header columns of some rows; valid until the next change."""
@@ -154,7 +160,7 @@ class Relation:
         """The table of these rows."""
         return _end(self.identity, self.table)
 
-    @property
+    @cached_property
     def stream_digest(self) -> tuple[int, int]:
         """The digest of the stream's name, the other half of a reference."""
         return digest(self.stream)
@@ -191,6 +197,18 @@ class Relation:
         names = self.payload_table.columns.names if self.projection is None else self.projection
         return {name: self._array(name, reached) for name in names}
 
+    def copies(self, reached: Reached) -> dict[str, pa.Array | list[Value]]:
+        """The same for another table to take in: values of mixed types stay as they are."""
+        names = self.payload_table.columns.names if self.projection is None else self.projection
+        return {name: self._copy(name, reached) for name in names}
+
+    def _copy(self, name: str, reached: Reached) -> pa.Array | list[Value]:
+        hops, table, there = self.stored(name)
+        column = table.columns.get(there)
+        if column is not None and column.kind == "object" and column.type is None:
+            return column.values(reached.along(hops))
+        return self._array(name, reached)
+
     def _array(self, name: str, reached: Reached) -> pa.Array:
         hops, table, there = self.stored(name)
         passed = None if self.projection is None else self.projection.get(name)
@@ -213,6 +231,18 @@ class Relation:
         names = tuple(self.projection)
         rows_of_values = zip(*columns, strict=True) if columns else iter([()] * len(rows))
         return [Payload(zip(names, row, strict=True)) for row in rows_of_values]
+
+    def same_payloads(self, rows: Rows, others: Rows) -> Mask:
+        """Which rows have the payload of another one, pair by pair."""
+        if self.projection is None and not self.payload_table.columns.complete:
+            both = self.payloads(np.concatenate([rows, others]))
+            pairs = zip(both[: len(rows)], both[len(rows) :], strict=True)
+            return np.fromiter((one == other for one, other in pairs), np.bool_, len(rows))
+        found = np.ones(len(rows), dtype=np.bool_)
+        here, there = self.arrays(Reached(rows)), self.arrays(Reached(others))
+        for name, values in here.items():
+            found &= same_values(values, there[name])
+        return found
 
 
 class Passed(NamedTuple):

@@ -82,6 +82,17 @@ def each_once(size: int, rows: Iterable[Rows]) -> Rows:
     return np.flatnonzero(held)
 
 
+def without(rows: Rows, others: Rows) -> Rows:
+    """Row numbers, in their order, without some others."""
+    if not len(rows) or not len(others):
+        return rows
+    low, high = int(rows.min()), int(rows.max())
+    gone = np.zeros(high - low + 1, dtype=np.bool_)
+    gone[others[(others >= low) & (others <= high)] - low] = True
+    found: Rows = rows[~gone[rows - low]]
+    return found
+
+
 def picked(column: Growable | Derived, rows: Rows) -> Rows:
     """Values of a column; of a row that is -1 any value, also where the table has no rows at all."""
     found: Rows = column.view[rows] if len(column) else np.zeros(len(rows), dtype=np.int64)
@@ -105,6 +116,8 @@ class Table:
         self.ids = ids
         self.columns = Columns()
         self.holders: list[Holder] = []
+        self.beside: list[Table] = []
+        """Tables that nobody else leads to, though no row here refers to theirs."""
 
     def hold(self, holder: Holder) -> None:
         """From now on the rows of a holder stay, and the holder is told when they get other numbers."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -87,3 +88,21 @@ def numpy_of(array: pa.Array) -> Array:
 def present_in(array: pa.Array) -> Mask:
     """Which values of an Arrow array are not NULL."""
     return numpy_of(array.is_valid())
+
+
+def same_values(some: pa.Array, others: pa.Array) -> Mask:
+    """Which values equal those in the same places of another array of the type; NULL equals NULL.
+
+    >>> same_values(pa.array([1, 2, None]), pa.array([1, 3, None])).tolist()
+    [True, False, True]
+    """
+    if pa.types.is_nested(some.type) or pa.types.is_dictionary(some.type) or some.type != others.type:
+        pairs = zip(some.to_pylist(), others.to_pylist(), strict=True)
+        return np.fromiter((one == other for one, other in pairs), np.bool_, len(some))
+    if not some.null_count and not others.null_count:
+        return numpy_of(pc.equal(some, others))
+    missing, missing_there = numpy_of(some.is_null()), numpy_of(others.is_null())
+    found, there = missing & missing_there, ~(missing | missing_there)
+    chosen = arrow(np.flatnonzero(there))
+    found[there] = numpy_of(pc.equal(some.take(chosen), others.take(chosen)))
+    return found

@@ -135,8 +135,10 @@ class Uniform:
 
     def fill(self, n: int, values: int | npt.NDArray[Any]) -> None:
         """Append one value, or one for each row."""
-        if self._values is None and not np.all(values == np.asarray(self._value)):
-            self._expand()
+        if self._values is None:
+            same = values == self._value if isinstance(values, int) else bool((values == self._value).all())
+            if not same:
+                self._expand()
         if self._values is not None:
             self._values.grow(n)[:] = values
         self._length += n

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -65,6 +66,7 @@ def as_events(
     """Messages, in the order of arrival, as a DataFrame for each event type; each message has its own CEDR time."""
     known = {**types.types, **{name: of for name, of in types_read(plan).items() if name not in types.types}}
     inserted = {m.lineage_key: m.event for m in reversed(messages) if isinstance(m, Insert)}
+    known = {name: _settled(of, inserted.values()) for name, of in known.items()}
     rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in known}
     some = next(iter(types_read(plan)), next(iter(known), ""))
     times = range(1, len(messages) + 1) if arrivals is None else arrivals
@@ -79,6 +81,16 @@ def as_events(
     frames = {name: session.createDataFrame(rows[name], _schema(of)) for name, of in known.items()}
     columns: dict[str, Any] = {name: f"${name}" for name in _HEADER}
     return events(frames, **columns, attributes=None, stable_key=_keeps_payloads(messages))
+
+
+def _settled(of: EventType, events: Iterable[Event]) -> EventType:
+    """Attributes of no known type that no event has are NULL as texts: columns of data that no query reads."""
+    unknown = {name for name, kind in of.attributes.items() if kind is DataType.ANY}
+    for event in events if unknown else ():
+        if event.stream == of.name:
+            unknown -= event.payload.keys()
+    settled = {name: DataType.STRING if name in unknown else kind for name, kind in of.attributes.items()}
+    return replace(of, attributes=settled)
 
 
 def _keeps_payloads(messages: Iterable[Message]) -> bool:

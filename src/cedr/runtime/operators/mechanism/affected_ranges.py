@@ -12,10 +12,12 @@ instances are found, and what header they get.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
+from cedr.plan.logical import Node
 from cedr.runtime.kernels import segments as kernels
 from cedr.runtime.operators.contract import Frontier, Line, Size, Snapshot
 from cedr.runtime.operators.mechanism.beliefs import Intervals, Window
@@ -34,6 +36,8 @@ from cedr.runtime.values.run_length import together
 class PatternOperator(Evaluation):
     """Base of the pattern operators."""
 
+    runs: ClassVar[type[Node] | None] = None
+    """The class of logical nodes that it runs, if it is made for one by itself."""
     relation: Relation
     affects: list[Window]
     """For each input: how far before and after a changed row anchors may be affected."""
@@ -57,6 +61,15 @@ class PatternOperator(Evaluation):
         """Outputs with Vs up to here bear on nothing that may still be emitted.  Reading: R34."""
 
     # -- changes ------------------------------------------------------------------------------------------------------
+
+    def ask(self, until: Time) -> list[Time]:  # noqa: ARG002 - later rows may decide about earlier ones
+        """All that there is: what comes later may be looked for from an event."""
+        return [FOREVER] * len(self.inputs)
+
+    @property
+    def withholds(self) -> bool:
+        """What is found is told at once."""
+        return False
 
     def update(self, deltas: Sequence[Delta], frontiers: Sequence[Frontier]) -> Delta:
         """Take in the changes of all inputs; the change of the output."""
@@ -222,7 +235,7 @@ class PatternOperator(Evaluation):
     def frontier(self, inputs: Sequence[Frontier], frozen: Time) -> Frontier:
         """What is final by what reaches back how far; nothing of the inputs' guarantees that is undecided here."""
         known = min(part.guarantee for part in inputs)
-        sync = self.undecided(known, frozen) if known > BEGINNING else None
+        sync = self.undecided(known, frozen) if known > BEGINNING and self.waits is not None else None
         return Frontier(self._final_up_to(inputs), known if sync is None else min(known, plus(sync, -1)))
 
     def undecided(self, known: Time, frozen: Time) -> Time | None:  # noqa: ARG002 - most operators decide at once
@@ -253,7 +266,7 @@ class PatternOperator(Evaluation):
         self._again = max(self._again, min(until_before(line.vs, self.lead), decided))
         self._line = max(self._line, min(self._final_up_to(inputs), decided), self._again)
         self.outputs.forget(until_before(self._again, self.reach) if self.endless else self._line)
-        unheard = self.unheard(line.ve)
+        unheard = [BEGINNING] * len(self.inputs) if line.ve == BEGINNING else self.unheard(line.ve)
         for source, until in zip(self.inputs, self._needed(self._line, unheard), strict=True):
             source.forget(until)
         needed = self._needed(self._again, unheard)

@@ -163,7 +163,7 @@ class _Choice:
     """For each FIRST and LAST parameter the best event among instances that agree in all others.  Reading: R25."""
 
     def __init__(self, parameters: Parameters) -> None:
-        self._modes = [(i, parameters.selections[i]) for i in parameters.selects()]
+        self._modes = [(i, parameters.selections[i]) for i in parameters.selects]
         self._best: dict[tuple[int, tuple[EventRef | None, ...]], tuple[Time, TieOrder]] = {}
 
     def compare(self, instance: Instance) -> None:

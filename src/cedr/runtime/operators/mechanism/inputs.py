@@ -59,12 +59,19 @@ class Version(NamedTuple):
 class Input:
     """The rows of one input."""
 
-    def __init__(self, relation: Relation, grouping: Grouping | None = None, *, nulls: bool = True) -> None:
+    def __init__(
+        self,
+        relation: Relation,
+        grouping: Grouping | None = None,
+        *,
+        nulls: bool = True,
+        store: Segments | None = None,
+    ) -> None:
         self.relation = relation
         self._grouping = grouping
         self._nulls = nulls
         """Whether rows whose key is NULL matter: in an instance of several they never do."""
-        self.store = Segments(relation.table)
+        self.store = Segments(relation.table) if store is None else store
         relation.table.hold(self)
         self.tell_of_groups(self)
         self.versions: dict[Digest, list[Version]] = {}

@@ -20,16 +20,14 @@ class Parameters:
     def __init__(self, inputs: Sequence[Input], parameters: Sequence[Parameter], conjuncts: Conjuncts) -> None:
         self.relations = [source.relation for source in inputs]
         self.selections = [p.selection for p in parameters]
+        self.selects = [i for i, selection in enumerate(self.selections) if selection is not Selection.EACH]
+        """The FIRST and LAST parameters."""
         self.consuming = [i for i, p in enumerate(parameters) if p.consume]
         self.conjuncts = conjuncts
         self.variables = [frozenset(relation.variables) for relation in self.relations]
 
     def __len__(self) -> int:
         return len(self.relations)
-
-    def selects(self) -> list[int]:
-        """The FIRST and LAST parameters."""
-        return [i for i, selection in enumerate(self.selections) if selection is not Selection.EACH]
 
     def free(self, index: int) -> bool:
         """Whether no predicate names a variable of the parameter, so that any of its rows is as good as another."""

@@ -14,12 +14,11 @@ from cedr.model.modes import Selection
 from cedr.model.time import FOREVER, Time, plus
 from cedr.plan import logical
 from cedr.runtime.expressions.compile import Conjuncts
-from cedr.runtime.ids.text_ids import Digests, made_in_order
-from cedr.runtime.kernels.murmur import Words
 from cedr.runtime.operators.mechanism.beliefs import Window
 from cedr.runtime.operators.mechanism.inputs import Input
 from cedr.runtime.operators.mechanism.instances import Asked, Found, Shape
 from cedr.runtime.operators.pattern.composite import Composite, relation_of
+from cedr.runtime.store.composite_table import order_of_time
 from cedr.runtime.store.table import Delta, Mask, Rows, picked
 from cedr.runtime.store.times import earlier, later
 
@@ -27,11 +26,13 @@ from cedr.runtime.store.times import earlier, later
 class AtLeast(Composite):
     """``ATLEAST(n, E1, …, Ek, w)``.  Paper: Section 3.3.2.  Reading: R12."""
 
+    runs = logical.AtLeast
+
     def __init__(self, node: logical.AtLeast, inputs: Sequence[Input], conjuncts: Conjuncts) -> None:
         super().__init__(node, inputs, conjuncts, node.scope)
         self._count = node.count
         self.relation = relation_of(self.table, node.place, [i.relation for i in inputs], ordered=False)
-        both_ways = bool(self.parameters.selects())
+        both_ways = bool(self.parameters.selects)
         unbounded = both_ways and node.count == 1  # nothing else bounds the choice
         scope = FOREVER if unbounded else node.scope if node.count > 1 else 0
         self._choice = scope
@@ -48,7 +49,9 @@ class AtLeast(Composite):
 
     def change(self, deltas: Sequence[Delta]) -> Delta:
         """The change of the output."""
-        return self.counted(self.anew(deltas))
+        delta = self.anew(deltas)
+        self.tie_count.take_in()
+        return delta
 
     # -- instances ----------------------------------------------------------------------------------------------------
 
@@ -95,7 +98,7 @@ class AtLeast(Composite):
 
     def _first_assignments(self, found: Found) -> Rows:
         """One instance per list of contributors: the first assignment in parameter order.  Reading: R12."""
-        order = self._order(found.references)
+        order = order_of_time(self.parameters.relations, found.references)
         tables = np.array([id(r.table) for r in self.parameters.relations])
         events = [_nth([np.full(len(order), t) for t in tables], order, j) for j in range(self._count)]
         rows = [_nth(found.references, order, j) for j in range(self._count)]
@@ -106,25 +109,11 @@ class AtLeast(Composite):
             same &= column[sorted_][1:] == column[sorted_][:-1]
         return np.sort(sorted_[np.append(True, ~same)])
 
-    def _order(self, references: list[Rows]) -> Rows:
-        """For each instance the parameters in the order of (Vs, parameter), absent ones last."""
-        times = np.stack(
-            [
-                np.where(r >= 0, picked(rel.table.vs, r), FOREVER)
-                for rel, r in zip(self.parameters.relations, references, strict=True)
-            ],
-            axis=1,
-        )
-        order: Rows = np.argsort(times, axis=1, kind="stable")
-        absent = np.take_along_axis(np.stack([r < 0 for r in references], axis=1), order, axis=1)
-        order[absent] = -1
-        return order
-
     # -- choice -------------------------------------------------------------------------------------------------------
 
     def find(self, asked: Asked) -> Found:
         """The instances that are output: choices look both ways, so their neighbours take part."""
-        if self._consumption is not None or not self.parameters.selects():
+        if self._consumption is not None or not self.parameters.selects:
             return super().find(asked)
         at = asked.at
         low, high = earlier(at.low, self._choice), later(at.high, self._choice)
@@ -136,7 +125,7 @@ class AtLeast(Composite):
     def selected(self, asked: Asked, found: Found) -> Mask:  # noqa: ARG002 - all that is compared was found
         """Reading: R25, by comparing instances that agree in all other parameters."""
         keep = np.ones(len(found.owner), dtype=np.bool_)
-        for index in self.parameters.selects():
+        for index in self.parameters.selects:
             relation, rows = self.parameters.relations[index], found.references[index]
             here = np.flatnonzero(rows >= 0)
             if not len(here):
@@ -166,24 +155,9 @@ class AtLeast(Composite):
             last = np.where(rows >= 0, np.maximum(last, times), last)
         return Shape(last, last, later(first, self.scope), self.root_times(references))
 
-    def _spelled(self, rows: Rows) -> Words | None:  # noqa: ARG002 - contributors come in any order
-        """There is no shorter way."""
-        return None
-
-    def _made(self, rows: Rows) -> Digests:
-        """IDs over the contributors in the order of time.  Readings: R8, R12."""
-        relations, references = self.parameters.relations, [column.view[rows] for column in self.table.references]
-        digests = [
-            r.digests(np.maximum(rows, 0)) if len(r.table) else (np.zeros(len(rows), np.uint64),) * 2
-            for r, rows in zip(relations, references, strict=True)
-        ]
-        highs, lows = (np.stack([d[half] for d in digests]) for half in (0, 1))
-        order = self._order(references)[:, : self._count]
-        return made_in_order(self.place, [r.stream for r in relations], highs, lows, order)
-
     def undecided(self, known: Time, frozen: Time) -> Time | None:
         """LAST looks both ways.  Reading: R36."""
-        choosing = [i for i in self.parameters.selects() if self.parameters.selections[i] is Selection.LAST]
+        choosing = [i for i in self.parameters.selects if self.parameters.selections[i] is Selection.LAST]
         return self.undecided_choice(known, frozen, choosing) if choosing else None
 
 

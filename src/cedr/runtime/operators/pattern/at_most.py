@@ -12,15 +12,15 @@ import numpy as np
 from cedr.model.time import FOREVER
 from cedr.plan import logical
 from cedr.plan.analyses.bounds import scope
-from cedr.runtime.ids.text_ids import Digests, MadeIds, made_in_order
 from cedr.runtime.operators.mechanism.affected_ranges import PatternOperator
 from cedr.runtime.operators.mechanism.beliefs import Window
 from cedr.runtime.operators.mechanism.disjoint import Candidate, Fence, passed
 from cedr.runtime.operators.mechanism.inputs import Input
 from cedr.runtime.operators.mechanism.instances import Asked, Found, Shape
 from cedr.runtime.operators.pattern.composite import relation_of
+from cedr.runtime.store.composite_table import Composites
 from cedr.runtime.store.relation import Reach
-from cedr.runtime.store.table import Mask, Rows, Table
+from cedr.runtime.store.table import Mask, Rows
 from cedr.runtime.store.times import earlier, later
 
 NULL_GROUP = 0
@@ -33,10 +33,9 @@ class AtMost(PatternOperator):
     """
 
     def __init__(self, node: logical.AtMost, inputs: Sequence[Input]) -> None:
-        self.ids = MadeIds(self._made)
         relations = [source.relation for source in inputs]
-        super().__init__(inputs, Table(self.ids, [relation.table for relation in relations]))
-        self._count, self._scope, self._place = node.count, node.scope, node.place
+        super().__init__(inputs, Composites(node.place, relations, ordered=False))
+        self._count, self._scope = node.count, node.scope
         self._weights = [p.weight for p in node.parameters]
         self._keyed = bool(node.keys)
         self.relation = relation_of(self.table, node.place, relations, ordered=False)
@@ -115,15 +114,3 @@ class AtMost(PatternOperator):
             some = rows >= 0
             values[some] = getattr(source.relation.table, name).view[rows[some]]
         return values
-
-    def _made(self, rows: Rows) -> Digests:
-        """The ID is made of the event's.  Reading: R8."""
-        relations = [source.relation for source in self.inputs]
-        references = [column.view[rows] for column in self.table.references]
-        digests = [
-            r.digests(np.maximum(rows, 0)) if len(r.table) else (np.zeros(len(rows), np.uint64),) * 2
-            for r, rows in zip(relations, references, strict=True)
-        ]
-        highs, lows = (np.stack([d[half] for d in digests]) for half in (0, 1))
-        order = np.stack([rows >= 0 for rows in references], axis=1).argmax(axis=1)[:, None].astype(np.int64)
-        return made_in_order(self._place, [r.stream for r in relations], highs, lows, order)

@@ -21,6 +21,8 @@ from cedr.runtime.store.table import Mask, Rows
 class CancelWhen(Negation):
     """``CANCEL-WHEN(E1, E2)``.  Paper: Section 3.3.2.  Reading: R18."""
 
+    runs = logical.CancelWhen
+
     def __init__(self, node: logical.CancelWhen, inputs: Sequence[Input], conjuncts: Conjuncts) -> None:
         super().__init__(node.place, inputs, conjuncts, node.disjoint)
         span = scope(node.first) or 0

@@ -15,7 +15,6 @@ from cedr.plan import logical
 from cedr.plan.analyses.bounds import scope as total_scope
 from cedr.plan.analyses.ties import counted_parameters
 from cedr.runtime.expressions.compile import Conjuncts
-from cedr.runtime.ids.text_ids import Digests, MadeIds, Making, Recipe, TextIds
 from cedr.runtime.operators.mechanism.affected_ranges import PatternOperator
 from cedr.runtime.operators.mechanism.beliefs import Intervals
 from cedr.runtime.operators.mechanism.consumption import Consumption
@@ -24,8 +23,9 @@ from cedr.runtime.operators.mechanism.instances import Asked, Found
 from cedr.runtime.operators.mechanism.parameters import Parameters
 from cedr.runtime.operators.mechanism.simultaneous import Simultaneous
 from cedr.runtime.operators.mechanism.tie_count import TieCount
+from cedr.runtime.store.composite_table import Composites
 from cedr.runtime.store.relation import Reach, Relation
-from cedr.runtime.store.table import Delta, Mask, Rows, Table
+from cedr.runtime.store.table import Mask, Rows, Table
 from cedr.runtime.store.times import later
 
 
@@ -35,10 +35,9 @@ class Composite(PatternOperator):
     def __init__(
         self, node: logical.Sequence | logical.AtLeast, inputs: Sequence[Input], conjuncts: Conjuncts, scope: int
     ) -> None:
-        self.ids = MadeIds(self._made, _recipe(node.place, [source.relation for source in inputs]))
-        super().__init__(inputs, Table(self.ids, [source.relation.table for source in inputs]))
+        ordered = isinstance(node, logical.Sequence)
+        super().__init__(inputs, Composites(node.place, [source.relation for source in inputs], ordered=ordered))
         self.scope = scope
-        self.place = node.place
         self.parameters = Parameters(inputs, node.parameters, conjuncts)
         self.simultaneous = Simultaneous(self.parameters.relations, ties=node.ties)
         self.tie_count = TieCount([inputs[index] for index in counted_parameters(node)])
@@ -47,11 +46,6 @@ class Composite(PatternOperator):
         self.reach = total_scope(node) or 0
         self._consumption = Consumption(self.parameters, node.disjoint) if self.consuming else None
         self.relation = _relation(self.table, node.place, [source.relation for source in inputs])
-
-    def counted(self, delta: Delta) -> Delta:
-        """The change of the output, the ties among what the inputs have taken in being counted.  Reading: R49."""
-        self.tie_count.take_in()
-        return delta
 
     @property
     def ties(self) -> int:
@@ -71,11 +65,11 @@ class Composite(PatternOperator):
         if self._consumption is not None:
             return self._consumption.chosen(asked, self._all_instances(asked))
         found = self.instances(asked)
-        return found.take(self.selected(asked, found)) if self.parameters.selects() else found
+        return found.take(self.selected(asked, found)) if self.parameters.selects else found
 
     def _all_instances(self, asked: Asked) -> Found:
         """Those of the interval, and those shortly before it, with which choices are compared.  Reading: R26."""
-        if not self.parameters.selects():
+        if not self.parameters.selects:
             return self.instances(asked)
         at = asked.at
         back = self.windows[0].before
@@ -84,7 +78,7 @@ class Composite(PatternOperator):
 
     def unheard(self, ended: Time) -> Sequence[Time]:
         """Ve is the first contributor's Vs + w, so that all of them lie after that; choices look further back."""
-        if self.parameters.selects() or self.endless or BEGINNING in (ended, -self.scope - 1):
+        if self.parameters.selects or self.endless or BEGINNING in (ended, -self.scope - 1):
             return super().unheard(ended)
         return [plus(ended, -self.scope - 1)] * len(self.inputs)
 
@@ -97,13 +91,6 @@ class Composite(PatternOperator):
             root = np.where(rows >= 0, relation.table.rt.view[rows], FOREVER) if len(relation.table) else FOREVER
             smallest = np.minimum(smallest, root)
         return smallest
-
-    def _made(self, rows: Rows) -> Digests:
-        """IDs over the contributors in parameter order, which is the order of time here.  Reading: R8."""
-        making = Making(self.place, len(rows))
-        for relation, column in zip(self.parameters.relations, self.table.references, strict=True):
-            making.take_in(relation.stream_digest, *relation.ids(column.view[rows]))
-        return making.finish()
 
     def undecided_choice(self, known: Time, frozen: Time, choosing: Sequence[int]) -> Time | None:
         """LAST where it chooses by the future: until g reaches the Vs of the first other contributor + w.
@@ -124,15 +111,6 @@ class Composite(PatternOperator):
             open_ |= (found.references[index] >= 0) & (later(first, self.scope) > known)
         open_ &= found.header.vs > frozen
         return int(found.header.os[open_].min()) if open_.any() else None
-
-
-def _recipe(place: str, relations: Sequence[Relation]) -> Recipe | None:
-    """What IDs are made of, where that are events themselves, each by its own ID."""
-    ids = [relation.id_holder for relation in relations if not relation.identity]
-    texts = [each for each in ids if isinstance(each, TextIds)]
-    if len(texts) < len(relations):
-        return None
-    return Recipe(place, [relation.stream_digest for relation in relations], texts)
 
 
 def _relation(table: Table, place: str, inputs: Sequence[Relation], *, ordered: bool = True) -> Relation:

@@ -22,6 +22,8 @@ from cedr.runtime.store.table import Rows
 class Not(Negation):
     """``NOT(E, SEQUENCE(E1, …, Ek, w))``.  Paper: Section 3.3.2.  Reading: R17."""
 
+    runs = logical.Not
+
     positive, negated = 1, 0
 
     def __init__(self, node: logical.Not, inputs: Sequence[Input], conjuncts: Conjuncts) -> None:

@@ -35,6 +35,8 @@ from cedr.runtime.values.run_length import together
 class Sequence(Composite):
     """``SEQUENCE(E1, …, Ek, w)``.  Paper: Section 3.3.2.  Reading: R11."""
 
+    runs = logical.Sequence
+
     def __init__(self, node: logical.Sequence, inputs: Several[Input], conjuncts: Conjuncts) -> None:
         super().__init__(node, inputs, conjuncts, node.scope)
         scope, count = node.scope, len(node.parameters)
@@ -77,7 +79,9 @@ class Sequence(Composite):
 
     def change(self, deltas: Several[Delta]) -> Delta:
         """Rows that come after all that is known bear on nothing before them."""
-        return self.counted(self.appended(deltas) if self._pairs and self.follows(deltas) else self.anew(deltas))
+        delta = self.appended(deltas) if self._pairs and self.follows(deltas) else self.anew(deltas)
+        self.tie_count.take_in()
+        return delta
 
     def appended(self, deltas: Several[Delta]) -> Delta:
         """Take in rows of both parameters of a pair that come after all that is known of them."""
@@ -231,7 +235,7 @@ class Sequence(Composite):
         modes, last = self.parameters, len(self.parameters) - 1
         if self.endless or last == 0:
             return frozenset()
-        free = [i for i in modes.selects() if modes.free(i) and not self.simultaneous.shares(i)]
+        free = [i for i in modes.selects if modes.free(i) and not self.simultaneous.shares(i)]
         if self._forward:
             return frozenset(i for i in free if i == last)
         first, latest = ({i for i in free if modes.selections[i] is mode} for mode in (Selection.FIRST, Selection.LAST))
@@ -265,7 +269,7 @@ class Sequence(Composite):
     def selected(self, asked: Asked, found: Found) -> Mask:
         """Reading: R25: no other instance that agrees in all other parameters has an earlier (later) event."""
         keep = np.ones(len(found.owner), dtype=np.bool_)
-        for index in self.parameters.selects():
+        for index in self.parameters.selects:
             if index not in self._quick(asked) and keep.any():
                 chosen = np.flatnonzero(keep)
                 keep[chosen] = ~self._beaten(asked, found.take(chosen), index)

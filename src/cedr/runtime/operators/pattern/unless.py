@@ -46,6 +46,8 @@ class _Scoped(Negation):
 class Unless(Waiting, _Scoped):
     """``UNLESS(E1, E2, w)``.  Paper: Section 3.3.2.  Reading: R15."""
 
+    runs = logical.Unless
+
     awaiting = _Scoped.positive
 
     def __init__(self, node: logical.Unless, inputs: Sequence[Input], conjuncts: Conjuncts) -> None:
@@ -108,6 +110,8 @@ class UnlessNth(_Scoped):
 
     Anchored at e1.Vs; with DISJOINT at its detection, up to w later: choices are made in that order (R27).
     """
+
+    runs = logical.UnlessNth
 
     def __init__(self, node: logical.UnlessNth, inputs: Sequence[Input], conjuncts: Conjuncts) -> None:
         self._number = node.contributor

@@ -158,9 +158,12 @@ class UnlessSequence(Waiting, SequenceOperator):
             self._pending.rows = self.inputs[_LAST].store.held()
         self._pending.add(deltas[_LAST].added)
         if not smooth or not self.follows([*deltas[:_NEGATED], Delta()]):
-            return self.counted(self.anew(deltas))
+            delta = self.anew(deltas)
+            self.tie_count.take_in()
+            return delta
         before = self._cancel(deltas[_NEGATED], until_now)
-        come = self.counted(self.appended(deltas[:_NEGATED]))
+        come = self.appended(deltas[:_NEGATED])
+        self.tie_count.take_in()
         return Delta(before.removed, np.concatenate([before.added, come.added])) if before else come
 
     def _cancel(self, delta: Delta, newest: Time) -> Delta:

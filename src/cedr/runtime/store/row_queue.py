@@ -113,6 +113,11 @@ class RowQueue:
         return self._length
 
     @property
+    def first(self) -> Time:
+        """The smallest time, or one before it; FOREVER where nothing waits."""
+        return min(self._chunks[0][0], self._buffer_first) if self._chunks else self._buffer_first
+
+    @property
     def nbytes(self) -> int:
         """Bytes held."""
         chunks = sum(16 * len(chunk) for _, _, chunk in self._chunks if isinstance(chunk, _Chunk))
@@ -154,6 +159,8 @@ class RowQueue:
 
     def take(self, limit: Time) -> Rows:
         """The rows with times up to the limit; they wait no longer."""
+        if not self._length:
+            return _NONE
         taken: list[Rows] = []
         small: list[_Chunk] = []
         while self._chunks and self._chunks[0][0] <= limit:

@@ -1,0 +1,1 @@
+"""The operators of Section 6, on rows that matter while they are alive."""
