@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from cedr.builder.patterns import cancel_when as cancel_when
     from cedr.builder.patterns import correlation_key as correlation_key
     from cedr.builder.patterns import event as event
+    from cedr.builder.patterns import exactly as exactly
     from cedr.builder.patterns import not_ as not_
     from cedr.builder.patterns import sequence as sequence
     from cedr.builder.patterns import unless as unless
@@ -110,6 +111,7 @@ _MODULES = {
         "cancel_when",
         "correlation_key",
         "event",
+        "exactly",
         "not_",
         "sequence",
         "unless",

@@ -49,6 +49,7 @@ def test_the_papers_example() -> None:
         (cedr.all_of("A", "B", within=5), "ALL(A, B, 5)"),
         (cedr.any_of("A", "B"), "ANY(A, B)"),
         (cedr.at_least(2, "A a", "B b", "C c", within="30 seconds"), "ATLEAST(2, A a, B b, C c, 30 seconds)"),
+        (cedr.exactly(2, "A a", "B b", "C c", within="30 seconds"), "EXACTLY(2, A a, B b, C c, 30 seconds)"),
         (cedr.at_most(5, "A", cedr.event("B").weight(2), within=9), "ATMOST(5, A, B WEIGHT 2, 9)"),
         (
             cedr.unless(cedr.sequence("A", "B", within=4), "C", contributor=1, within=8),
@@ -160,6 +161,7 @@ def test_with_ties() -> None:
         (cedr.sequence("A a", "B b", within=5), "SEQUENCE(A AS a, B AS b, 5 WITH TIES)"),
         (cedr.all_of("A a", "B b", within=5), "ALL(A AS a, B AS b, 5 with ties)"),
         (cedr.at_least(1, "A a", "B b", within=5), "ATLEAST(1, A AS a, B AS b, 5 WITH TIES)"),
+        (cedr.exactly(1, "A a", "B b", within=5), "EXACTLY(1, A AS a, B AS b, 5 WITH TIES)"),
     ):
         assert same(built.with_ties().named("Q"), f"EVENT Q WHEN {text}")
         assert not same(built.named("Q"), f"EVENT Q WHEN {text}")

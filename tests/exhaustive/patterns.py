@@ -60,6 +60,9 @@ PAIRS = (
     "ALL(A x CONSUME, B y CONSUME, 3)",
     "ATLEAST(2, A x, B y, 2)",
     "ATLEAST(2, FIRST A x CONSUME, A y, 2)",
+    "EXACTLY(1, A x, B y, 2)",
+    "EXACTLY(1, A x, A y, 2)",
+    "EXACTLY(2, A x, B y, 2)",
     "UNLESS(A x, B y, 2)",
     "UNLESS(A x, A y, 3)",
     "UNLESS(A x, B y, 1, 2)",
@@ -74,6 +77,11 @@ TRIPLES = (
     "ATLEAST(2, FIRST A x, B y, A z, 2)",
     "ATLEAST(2, A x, LAST B y, LAST A z, 2)",
     "ATLEAST(2, A x CONSUME, B y, FIRST A z, 3)",
+    "EXACTLY(1, A x, B y, A z, 2)",
+    "EXACTLY(2, A x, B y, A z, 2)",
+    "EXACTLY(2, FIRST A x, B y, A z, 2)",
+    "EXACTLY(2, A x, LAST B y, LAST A z, 2)",
+    "EXACTLY(2, A x CONSUME, B y, FIRST A z, 3)",
     "ALL(A x, B y, A z, 3)",
     "UNLESS(SEQUENCE(A x, B y, 2), A z, 2)",
     "UNLESS(SEQUENCE(A x, B y, 2), A z, 1, 2)",
@@ -97,6 +105,10 @@ KEYED = (
     "ALL(A x, B y, 2) DISJOINT",
     "ATLEAST(1, A x, B y, 2)",
     "ATLEAST(2, A x, B y, A z, 2) DISJOINT",
+    "EXACTLY(1, A x, B y, 2) DISJOINT",
+    "EXACTLY(2, A x, B y, A z, 2) DISJOINT",
+    "EXACTLY(1, UNLESS(A x, B y, 2), A z, 2)",
+    "UNLESS(EXACTLY(1, A x, B y, 2), A z, 2)",
     "ANY(A x, B y)",
     "ANY(A x, B y) DISJOINT",
     "ATMOST(1, A x, B y, 2)",
@@ -129,7 +141,9 @@ ALONE = (
 """Over the whole stream: one history a run."""
 
 TIED_PAIRS = tuple(
-    pattern.replace(")", " WITH TIES)") for pattern in PAIRS if pattern.startswith(("SEQUENCE", "ALL", "ATLEAST"))
+    pattern.replace(")", " WITH TIES)")
+    for pattern in PAIRS
+    if pattern.startswith(("SEQUENCE", "ALL", "ATLEAST", "EXACTLY"))
 )
 """The same WITH TIES: their histories hold equal times."""
 
@@ -144,6 +158,8 @@ TIED_TRIPLES = (
     "ATLEAST(2, FIRST A x, B y, A z, 2 WITH TIES)",
     "ATLEAST(2, A x, LAST B y, LAST A z, 2 WITH TIES)",
     "ATLEAST(2, A x CONSUME, B y, FIRST A z, 3 WITH TIES)",
+    "EXACTLY(2, A x, B y, A z, 2 WITH TIES)",
+    "EXACTLY(2, FIRST A x, B y, A z, 2 WITH TIES)",
     "ALL(A x, B y, A z, 3 WITH TIES)",
     "UNLESS(SEQUENCE(A x, B y, 2 WITH TIES), A z, 2)",
     "UNLESS(SEQUENCE(A x, A y, 2 WITH TIES), B z, 2)",

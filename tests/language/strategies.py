@@ -139,6 +139,7 @@ def _operators(inner: SearchStrategy[syntax.Parameter]) -> SearchStrategy[syntax
             st.builds(syntax.All, several, scopes, disjoint=flags),
             st.builds(syntax.Any, several, disjoint=flags),
             st.builds(syntax.AtLeast, counts, several, scopes, disjoint=flags),
+            st.builds(syntax.Exactly, counts, several, scopes, disjoint=flags),
             st.builds(syntax.AtMost, counts, several, scopes, disjoint=flags),
             st.builds(syntax.Unless, inner, inner, scopes, options(counts), disjoint=flags),  # type: ignore[arg-type]
             st.builds(syntax.Not, inner, inner, disjoint=flags),

@@ -233,6 +233,8 @@ def test_nothing_is_known() -> None:
         ("ATMOST(3, A AS a, B AS b, 5) WHERE a.x = b.x", ["never-applies"]),
         ("ATLEAST(2, A AS a, B AS b, C AS c, 5) WHERE a.x = b.x", []),
         ("ATLEAST(2, A AS a, B AS b, C AS c, 5) WHERE a.x = b.x + c.x", ["never-applies"]),
+        ("EXACTLY(2, A AS a, B AS b, C AS c, 5) WHERE a.x = b.x + c.x", []),
+        ("EXACTLY(1, A AS a, B AS b, C AS c, 5) WHERE a.x = b.x + c.x", ["never-applies"]),
         ("SEQUENCE(ANY(A AS a, B AS b), C AS c, 5) WHERE a.x = b.x + c.x", ["never-applies"]),
     ],
 )
@@ -265,6 +267,8 @@ def test_keys_must_be_comparable() -> None:
     [
         ("ATLEAST(0, A, B, 5)", ["count-out-of-range"]),
         ("ATLEAST(1, A, B, 5)", []),
+        ("EXACTLY(3, A, B, 5)", ["count-out-of-range"]),
+        ("EXACTLY(2, A, B, 5)", []),
         ("ATMOST(0, A, B, 5)", []),
         ("ATMOST(-1, A, B, 5)", ["count-out-of-range"]),
         ("UNLESS(A, B, 1, 5)", []),
@@ -319,6 +323,8 @@ def test_contributors_of_named_queries() -> None:
         ("SEQUENCE(LAST A, 5)", ["last-unbounded"]),
         ("ALL(LAST A, 5)", ["last-unbounded"]),
         ("ATLEAST(1, LAST A, LAST B, 5)", ["last-unbounded"] * 2),
+        ("EXACTLY(1, LAST A, LAST B, 5)", ["last-unbounded"] * 2),
+        ("EXACTLY(2, FIRST A CONSUME, B, C, 5)", []),
         ("SEQUENCE(LAST A, B CONSUME, 5)", []),
         ("SEQUENCE(A CONSUME, LAST B, 5)", ["last-consume"]),
         ("SEQUENCE(A, LAST B, 5) DISJOINT", ["last-consume"]),

@@ -76,6 +76,7 @@ def test_what_was_expected_is_said_in_words(text: str, expected: str | None) -> 
         ("EVENT Q WHEN SEQUENCE()", "scope-missing", ")"),
         ("EVENT Q WHEN SEQUENCE(A, B) DISJOINT", "scope-missing", ")"),
         ("EVENT Q WHEN ATLEAST(2)", "scope-missing", ")"),
+        ("EVENT Q WHEN EXACTLY(2, A, B)", "scope-missing", ")"),
         ("EVENT Q WHEN UNLESS(A, B, 1.5)", "scope-not-duration", "1.5"),
         ("EVENT Q WHEN SEQUENCE(A, B, TIMESTAMP '2026-01-01')", "scope-not-duration", "TIMESTAMP '2026-01-01'"),
         ("EVENT Q WHEN ATMOST(1 hour, A, 5)", "count-not-number", "1 hour"),

@@ -111,6 +111,8 @@ NODES: dict[str, Node] = {
     "Sequence LAST": logical.Sequence((parameter(A), Parameter(B, Selection.LAST)), 5),
     "AtLeast 1": logical.AtLeast(1, PAIR, 5),
     "AtLeast 2": logical.AtLeast(2, PAIR, 5),
+    "Exactly 1": logical.Exactly(1, PAIR, 5),
+    "Exactly 2": logical.Exactly(2, PAIR, 5),
     "All": logical.All(PAIR, 5),
     "Any": logical.Any(PAIR),
     "AtMost": logical.AtMost(1, PAIR, 5),
@@ -166,6 +168,7 @@ def test_which_input_is_negated(name: str, negated: int | None) -> None:
             "Difference": (1,),
             "Join ANTI": (1,),
             "AtMost": (0, 1),
+            "Exactly 1": (0, 1),
             "SlidingCount": (0, 1),
             "Top": (0,),
             "_": (),
@@ -181,7 +184,8 @@ def test_of_which_inputs_a_further_event_takes_rows_away(name: str, against: tup
     pinned(
         {
             **dict.fromkeys(("Source", "Made", "Query", "Project", "GroupBy", "AtLeast 1", "Any", "Union"), ""),
-            **dict.fromkeys(("AtMost", "SlidingCount"), ""),
+            **dict.fromkeys(("AtMost", "SlidingCount", "Exactly 1"), ""),
+            "Exactly 2": "xy",
             **dict.fromkeys(("Sequence", "Sequence LAST", "AtLeast 2", "All", "Not", "CancelWhen", "Join INNER"), "xy"),
             "_": "x",
         }
@@ -197,6 +201,7 @@ def test_which_variables_are_bound_for_certain(name: str, certain: str) -> None:
         {
             **dict.fromkeys(("Sequence", "Sequence LAST", "AtLeast 2", "All", "Unless", "UnlessNth"), 2),
             **dict.fromkeys(("Not", "CancelWhen", "Join INNER", "Join LEFT", "Join ANTI"), 2),
+            **dict.fromkeys(("Exactly 1", "Exactly 2"), 2),
             "_": 1,
         }
     ),
@@ -211,9 +216,9 @@ def test_how_many_operands_meet(name: str, meeting: int) -> None:
         {
             **dict.fromkeys(("Unless", "UnlessNth", "CancelWhen", "Join LEFT", "Join ANTI"), (True, False)),
             "Not": (False, True),
-            **dict.fromkeys(("AtLeast 1", "Any", "Union", "Difference"), (True, True)),
+            **dict.fromkeys(("AtLeast 1", "Exactly 1", "Any", "Union", "Difference"), (True, True)),
             **dict.fromkeys(("Sequence", "Sequence LAST", "AtLeast 2", "All", "Join INNER"), (False, False)),
-            **dict.fromkeys(("AtMost", "SlidingCount"), (False, False)),
+            **dict.fromkeys(("AtMost", "SlidingCount", "Exactly 2"), (False, False)),
             **dict.fromkeys(("Source", "Made"), ()),
             "_": (True,),
         }
@@ -231,7 +236,7 @@ ALIVE = ("Join INNER", "Join LEFT", "Join ANTI", "Difference", "Distinct", "Grou
     pinned(
         {
             **dict.fromkeys(("Sequence", "Sequence LAST", "AtLeast 2", "All", "AtMost", "SlidingCount"), (5, 5)),
-            **dict.fromkeys(("Unless", "UnlessNth", "Not", "CancelWhen"), (5, 5)),
+            **dict.fromkeys(("Unless", "UnlessNth", "Not", "CancelWhen", "Exactly 1", "Exactly 2"), (5, 5)),
             **dict.fromkeys((*ALIVE, "Session"), (FOREVER, FOREVER)),
             "Made": (None, 4),
             "_": (None, None),
@@ -250,6 +255,7 @@ def test_own_scopes_and_whole_ones(name: str, scopes: tuple[int | None, int | No
         {
             **dict.fromkeys(("Sequence", "Sequence LAST", "AtLeast 1", "AtLeast 2", "All"), (5, False)),
             **dict.fromkeys(("AtMost", "SlidingCount", "Unless", "UnlessNth", "Not", "CancelWhen"), (5, False)),
+            **dict.fromkeys(("Exactly 1", "Exactly 2"), (5, False)),
             "Any": (1, False),
             "Made": (7, False),
             "AlterLifetime": (3, False),
@@ -263,7 +269,9 @@ def test_how_long_rows_live_and_whether_they_may_be_shortened(name: str, lifetim
     assert (facts.lifetime, facts.open_end) == lifetime
 
 
-@pytest.mark.parametrize(("name", "undecided"), pinned({"Unless": 5, "Sequence LAST": 5, "Session": FOREVER, "_": 0}))
+@pytest.mark.parametrize(
+    ("name", "undecided"), pinned({"Unless": 5, "Exactly 1": 5, "Sequence LAST": 5, "Session": FOREVER, "_": 0})
+)
 def test_r36_how_long_rows_are_undecided(name: str, undecided: int) -> None:
     assert Facts(NODES[name]).undecided == undecided
 
@@ -291,9 +299,9 @@ def test_r37_where_rows_have_their_end_from(name: str, end: End) -> None:
             **dict.fromkeys(("Source", "Made"), ()),
             **dict.fromkeys(("Query", "Rename", "Select", "Project", "Slice"), (9,)),
             **dict.fromkeys(("SetValid FOREVER", "SetValid WITH_LAST"), (9,)),
-            **dict.fromkeys(("Sequence", "AtLeast 2", "All"), (14, 14)),
+            **dict.fromkeys(("Sequence", "AtLeast 2", "Exactly 2", "All"), (14, 14)),
             "Sequence LAST": (14, 14),
-            **dict.fromkeys(("AtLeast 1", "Any"), (9, 9)),
+            **dict.fromkeys(("AtLeast 1", "Exactly 1", "Any"), (9, 9)),
             "AtMost": (13, 13),
             "Unless": (9, 8),
             "UnlessNth": (14, 13),
@@ -323,8 +331,11 @@ def test_what_is_yes_or_no(name: str) -> None:
     assert of.shape.merges_versions == (name in ("Query", "SetValid FOREVER", "SetValid WITH_LAST"))
     assert of.keys.by_itself(NODES[name]) == (name in (*BY_ITSELF, "Any", "AtLeast 1"))
     assert of.keys.compares_rows == (name in ("Distinct", "Coalesce", "Difference"))
-    assert of.keys.ordered(NODES[name]) == (name not in ("All", "AtLeast 1", "AtLeast 2", "Made"))
+    assert of.keys.ordered(NODES[name]) == (
+        name not in ("All", "AtLeast 1", "AtLeast 2", "Exactly 1", "Exactly 2", "Made")
+    )
     composites = ("Sequence", "Sequence LAST", "All", "AtLeast 1", "AtLeast 2", "Unless", "Not", "CancelWhen")
+    composites = (*composites, "Exactly 1", "Exactly 2")
     assert of.composition.composite == (name in composites)
 
 

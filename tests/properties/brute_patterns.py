@@ -93,6 +93,36 @@ def _(node: logical.AtLeast, tables: Tables) -> Iterable[Event]:
 
 
 @denoted.register
+def _(node: logical.Exactly, tables: Tables) -> Iterable[Event]:
+    """Reading: R46: those of ATLEAST with nothing of the other parameters in [first.Vs, first.Vs + w]."""
+    inputs = [of(p.input, tables) for p in node.parameters]
+
+    def beside(instance: Instance, other: Event) -> bool:
+        own = contributors(instance)
+        if other.reference in [e.reference for e in own]:
+            return False
+        if not own[0].valid_start <= other.valid_start <= own[0].valid_start + node.scope:
+            return False
+        new = environment(other).keys() - {""}
+        named = [p for p in node.predicates if variables(p) & new]
+        return hold(named, environment(*own, other))
+
+    return composites(
+        node,
+        (
+            instance
+            for instance in at_least(node, node.count, node.scope, tables, ties=node.ties)
+            if not any(
+                beside(instance, other)
+                for filled, events in zip(instance, inputs, strict=True)
+                if filled is None
+                for other in events
+            )
+        ),
+    )
+
+
+@denoted.register
 def _(node: logical.All, tables: Tables) -> Iterable[Event]:
     return composites(node, at_least(node, len(node.parameters), node.scope, tables, ties=node.ties))
 

@@ -97,9 +97,10 @@ def _pattern(draw: st.DrawFn, depth: int, numbers: Iterator[int], *, sc_modes: b
     def part(number: int) -> Drawn:
         return draw(_pattern(depth - 1, numbers, sc_modes=sc_modes, place=f"{place}{number}/"))
 
-    kind = draw(st.sampled_from(("SEQUENCE", "ATLEAST", "ALL", "ANY", "ATMOST", "UNLESS", "UNLESS'", "NOT", "CANCEL")))
+    families = ("SEQUENCE", "ATLEAST", "EXACTLY", "ALL", "ANY", "ATMOST", "UNLESS", "UNLESS'", "NOT", "CANCEL")
+    kind = draw(st.sampled_from(families))
     place += kind
-    if kind in ("SEQUENCE", "ATLEAST", "ALL"):
+    if kind in ("SEQUENCE", "ATLEAST", "EXACTLY", "ALL"):
         return draw(_several(kind, [part(n) for n in range(draw(st.sampled_from((1, 2, 2, 3))))], place, sc_modes))
     if kind in ("ANY", "ATMOST"):
         return draw(_single(kind, [part(n) for n in range(draw(st.sampled_from((1, 2, 2))))], place))
@@ -111,7 +112,7 @@ def _several(draw: st.DrawFn, kind: str, parts: list[Drawn], place: str, sc_mode
     variables = tuple(v for part in parts for v in part.variables)
     consuming = sc_modes and draw(st.sampled_from((False, False, True)))
     disjoint = logical.Disjoint() if sc_modes and draw(st.sampled_from((False, False, False, True))) else None
-    number = draw(st.integers(1, len(parts))) if kind == "ATLEAST" else len(parts)
+    number = draw(st.integers(1, len(parts))) if kind in ("ATLEAST", "EXACTLY") else len(parts)
     parameters = []
     for position, part in enumerate(parts):
         last = position == len(parts) - 1
@@ -121,13 +122,14 @@ def _several(draw: st.DrawFn, kind: str, parts: list[Drawn], place: str, sc_mode
             allowed.remove(Selection.LAST)
         consume = consuming and draw(st.booleans())
         parameters.append(Parameter(part.node, draw(st.sampled_from(allowed)), consume))
-    scope, found = draw(SCOPES), draw(conjuncts(variables, 0 if number < 2 else 2))
+    scope, found = draw(SCOPES), draw(conjuncts(variables, 0 if number < 2 and kind != "EXACTLY" else 2))
     made = tuple(parameters)
     if kind == "SEQUENCE":
         return Drawn(logical.Sequence(made, scope, place=place, predicates=found, disjoint=disjoint), variables)
     if kind == "ALL":
         return Drawn(logical.All(made, scope, place=place, predicates=found, disjoint=disjoint), variables)
-    return Drawn(logical.AtLeast(number, made, scope, place=place, predicates=found, disjoint=disjoint), variables)
+    counted = logical.Exactly if kind == "EXACTLY" else logical.AtLeast
+    return Drawn(counted(number, made, scope, place=place, predicates=found, disjoint=disjoint), variables)
 
 
 @st.composite

@@ -53,6 +53,50 @@ def test_one_output_per_list_of_contributors_also_by_different_attributes() -> N
     assert len(result("EVENT Q WHEN ALL(A AS x, A AS y, 10) WHERE x.k = y.v", events)) == 1
 
 
+def test_exactly_wants_no_event_of_a_parameter_that_is_left_out() -> None:
+    """R46: from the first contributor to w after it, both instants included; the header is that of ATLEAST."""
+    query = "EVENT Q WHEN EXACTLY(2, A AS x, B AS y, C AS z, 10)"
+    assert lifetimes(result(query, "A a 1\nB b 3\nC c 12")) == [("a b", 3, 11), ("b c", 12, 13)]
+    assert matches(query, "A a 1\nB b 3\nC c 11") == {"b c"}
+    assert matches(query, "C c 1\nA a 1\nB b 3") == set()
+    assert matches(query, "C c 0\nA a 1\nB b 3") == {"a b"}
+
+
+def test_exactly_counts_further_events_of_its_own_parameters_for_nothing() -> None:
+    """R46: only parameters that are left out; and a contributor is never an event beside itself."""
+    assert matches("EVENT Q WHEN EXACTLY(1, A AS x, B AS y, 5)", "A a1 1\nA a2 2\nB b 20") == {"a1", "a2", "b"}
+    assert matches("EVENT Q WHEN EXACTLY(1, A AS x, A AS y, 5)", "A a1 1\nA a2 2\nA a3 20") == {"a2", "a3"}
+    assert matches("EVENT Q WHEN EXACTLY(2, A AS x, B AS y, 5)", "A a1 1\nA a2 2\nB b 3") == {"a1 b", "a2 b"}
+
+
+def test_conjuncts_say_which_events_must_not_be_beside() -> None:
+    """R46, R21: as in NOT; a NULL agrees with nothing, so it is beside nothing (R22)."""
+    query = "EVENT Q WHEN EXACTLY(1, A AS x, B AS y, 5) WHERE CorrelationKey(k, EQUAL)"
+    assert matches(query, "A a1 1 k=1\nA a2 1 k=2\nB b 3 k=1") == {"a2", "b"}
+    assert matches(query, "A a1 1\nB b 3") == {"a1", "b"}
+    query = "EVENT Q WHEN EXACTLY(2, A AS x, B AS y, C AS z, 5) WHERE {z.v > x.v} AND {z.v > y.v}"
+    assert matches(query, "A a 1 v=1\nB b 2 v=3\nC c 3 v=2") == {"a b", "a c"}
+    assert matches(query, "A a 1 v=1\nB b 2 v=3\nC c 3 v=4") == {"b c"}
+
+
+def test_exactly_with_ties() -> None:
+    """R46, R49: Vs need only not decrease."""
+    query = "EVENT Q WHEN EXACTLY(2, A AS x, B AS y, C AS z, 5{})"
+    assert matches(query.format(""), "A a 1\nB b 1") == set()
+    assert matches(query.format(" WITH TIES"), "A a 1\nB b 1") == {"a b"}
+    assert matches(query.format(" WITH TIES"), "A a 1\nB b 1\nC c 6") == set()
+
+
+def test_selection_and_disjoint_choose_among_what_stands_alone() -> None:
+    """R46, R25, R27: an instance that another event keeps out takes part in no choice."""
+    events = "A a1 1\nC c 3\nA a2 6\nB b 7"
+    assert matches("EVENT Q WHEN EXACTLY(2, FIRST A AS x, B AS y, C AS z, 9)", events) == {"a2 b"}
+    assert matches("EVENT Q WHEN EXACTLY(2, A AS x, B AS y, C AS z, 9) DISJOINT", "A a 1\nB b 2\nA c 3\nB d 4") == {
+        "a b",
+        "c d",
+    }
+
+
 def test_all_and_any_are_at_least() -> None:
     """R13: ANY gives [e.Vs, e.Vs + 1)."""
     events = "A a 5\nB b 2"

@@ -186,6 +186,14 @@ def at_least(count: int, *operands: Operand, within: Duration) -> Pattern:
     return _operator(made, parts)
 
 
+def exactly(count: int, *operands: Operand, within: Duration) -> Pattern:
+    """``EXACTLY(n, p, …, w)``: n of them, in any order, and none of the others (R46)."""
+    parts = [_operand(operand) for operand in operands]
+    scope = duration(within)
+    made = syntax.Exactly(count, tuple(p.parameter for p in parts), scope.value, durations=(scope,))
+    return _operator(made, parts)
+
+
 def at_most(count: int, *operands: Operand, within: Duration) -> Pattern:
     """``ATMOST(n, p, …, w)``: each event with at most n in the time before it (R14)."""
     parts = [_operand(operand) for operand in operands]

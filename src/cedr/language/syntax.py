@@ -107,6 +107,13 @@ class AtLeast(Operator):
 
 
 @dataclass(frozen=True, slots=True)
+class Exactly(AtLeast):
+    """``EXACTLY(n, p, …, w [WITH TIES])``: an ATLEAST with nothing else beside it (R46)."""
+
+    form = Form("EXACTLY", "EXACTLY(2, A, B, C, 12 hours)", counted=True, chooses=True, negates=True)
+
+
+@dataclass(frozen=True, slots=True)
 class AtMost(Operator):
     """``ATMOST(n, p, …, w)``."""
 
@@ -151,7 +158,7 @@ class CancelWhen(Operator):
 Several = Sequence | All | Any | AtLeast | AtMost
 """The operators over any number of parameters."""
 
-OPERATORS: Final = (Sequence, All, Any, AtLeast, AtMost, Unless, Not, CancelWhen)
+OPERATORS: Final = (Sequence, All, Any, AtLeast, Exactly, AtMost, Unless, Not, CancelWhen)
 """All pattern operators."""
 
 OPERATOR_WORDS: Final = frozenset(kind.form.word for kind in OPERATORS) - {"NOT"}

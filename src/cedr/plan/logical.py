@@ -134,6 +134,11 @@ class AtLeast(Pattern):
 
 
 @dataclass(frozen=True, slots=True)
+class Exactly(AtLeast):
+    """Reading: R46: ATLEAST with no event of a parameter that is left out.  ``predicates`` say which of these count."""
+
+
+@dataclass(frozen=True, slots=True)
 class All(Pattern):
     """Reading: R13.  Sugar: ATLEAST(k, …).  ``ties``: events of equal Vs may follow each other (R49)."""
 

@@ -23,6 +23,7 @@ from cedr.semantics import relational
 from cedr.semantics.at_most import at_most, sliding_count
 from cedr.semantics.bound import always_bound, nullable
 from cedr.semantics.cancel_when import cancel_when
+from cedr.semantics.exactly import exactly
 from cedr.semantics.grouping import group_by
 from cedr.semantics.lifetime import alter_lifetime, coalesce, session, set_valid
 from cedr.semantics.not_sequence import not_sequence
@@ -102,6 +103,10 @@ class Oracle:
     @_evaluate.register
     def _(self, node: logical.AtLeast) -> list[Event]:
         return self._pattern(node, at_least)
+
+    @_evaluate.register
+    def _(self, node: logical.Exactly) -> list[Event]:
+        return self._pattern(node, exactly)
 
     @_evaluate.register
     def _(self, node: logical.All) -> list[Event]:

@@ -21,7 +21,7 @@ from cedr.model.schema import DataType
 DEEPEST, WIDEST = 3, 6
 """How deep operators nest, and how many events a pattern names at most."""
 
-FAMILIES = ("SEQUENCE", "ATLEAST", "ALL", "ANY", "ATMOST", "UNLESS", "UNLESS'", "NOT", "CANCEL-WHEN")
+FAMILIES = ("SEQUENCE", "ATLEAST", "EXACTLY", "ALL", "ANY", "ATMOST", "UNLESS", "UNLESS'", "NOT", "CANCEL-WHEN")
 """The pattern operators, for ``pattern_bodies(family=…)``."""
 
 
@@ -125,7 +125,7 @@ class _Pattern:
     def operator(self, depth: int, family: str | None = None) -> tuple[Operator, Seen]:
         """Any operator, or one of a family."""
         match family or self.draw(st.sampled_from((*FAMILIES, "SEQUENCE", "UNLESS"))):
-            case "SEQUENCE" | "ATLEAST" | "ALL" as several:
+            case "SEQUENCE" | "ATLEAST" | "EXACTLY" | "ALL" as several:
                 return self.several(depth, several)
             case "ANY":
                 return self.any(depth)
@@ -152,17 +152,18 @@ class _Pattern:
         return [parameter for parameter, _ in drawn], sum((seen for _, seen in drawn), NOTHING)
 
     def several(self, depth: int, family: str) -> tuple[Operator, Seen]:
-        """SEQUENCE, ALL, ATLEAST with SC modes, one of three WITH TIES.  Readings: R11 to R13, R25 to R27, R49."""
+        """SEQUENCE, ALL, ATLEAST, EXACTLY with SC modes, one of three WITH TIES.  Readings: R11 to R13, R25 to R27."""
         drawn, seen = self.operands(depth, 3)
         self.constrain(seen)
-        count = self.draw(st.integers(1, len(drawn))) if family == "ATLEAST" else len(drawn)
+        counted = {"ATLEAST": syntax.AtLeast, "EXACTLY": syntax.Exactly}.get(family)
+        count = len(drawn) if counted is None else self.draw(st.integers(1, len(drawn)))
         disjoint = self.sc_modes and self.chance(5)
         ordered = family == "SEQUENCE"
         parameters = self.moded(drawn, ahead_from=len(drawn) - 1 if ordered else 0, bounded=count > 1)
         if any(p.selection is Selection.LAST for p in parameters[-1 if ordered else 0 :]):
             disjoint = False
-        if family == "ATLEAST":
-            return syntax.AtLeast(count, parameters, self.scope(), disjoint=disjoint, ties=self.chance(3)), seen
+        if counted is not None:
+            return counted(count, parameters, self.scope(), disjoint=disjoint, ties=self.chance(3)), seen
         kind = syntax.Sequence if ordered else syntax.All
         return kind(parameters, self.scope(), disjoint=disjoint, ties=self.chance(3)), seen
 
