@@ -15,7 +15,7 @@ from cedr.model.schema import Catalog
 from cedr.model.stream import Message
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.plan.logical import Node
-from cedr.runtime.dataflow.dataflow import Dataflow
+from cedr.runtime.dataflow.build import build
 from cedr.runtime.operators.contract import Frontier, Line
 from cedr.runtime.store.materialise import events_of
 from cedr.runtime.store.relation import Relation
@@ -66,7 +66,7 @@ class Driven:
 
     def __init__(self, plan: Node, admission: Admission, memory: Time = BEGINNING) -> None:
         self.plan, self.admission, self.memory = plan, admission, memory
-        self.dataflow = Dataflow(plan, admission.arrivals.table)
+        self.dataflow = build(plan, admission.arrivals.table)
         self.rows: set[int] = set()
         self.withheld: Mapping[str, Line] = {}
 

@@ -113,7 +113,7 @@ def test_the_shortening_of_a_forgotten_event_is_ignored() -> None:
     """Readings: R34, R37."""
     arrivals = Arrivals(CATALOG)
     arrivals.receive([insert(primitive("A", "a", 1)), Guarantee(5)])
-    arrivals.forget({}, 5)
+    arrivals.forgetting.forget({}, 5)
     arrivals.receive([Retract("A/a@1", valid_end=9)])
     assert (arrivals.rows_held, arrivals.ignored, arrivals.high) == (0, 1, 9)
     assert arrivals.dead_letters() == []
@@ -126,7 +126,7 @@ def test_a_retraction_of_an_event_that_never_came_raises_h() -> None:
     """Reading: R37: nothing tells it from that of a forgotten one."""
     arrivals = Arrivals(CATALOG)
     arrivals.receive([insert(primitive("B", "b1", 3, 4, occurrence_start=2)), Guarantee(1)])
-    arrivals.forget({}, 1)
+    arrivals.forgetting.forget({}, 1)
     arrivals.receive([Retract("B/b2@0", valid_end=6)])
     assert (arrivals.high, arrivals.ignored) == (6, 1)
 
@@ -177,7 +177,7 @@ def test_what_is_saved_follows_what_is_known_and_each_time_what_has_changed() ->
             [EventBatch("F", ids, vs), Retract(f"F/{step * size}@{step * size}", valid_end=(step + 2) * size)]
         )
         arrivals.receive([Guarantee(step * size)])
-        arrivals.forget({}, (step - 3) * size)
+        arrivals.forgetting.forget({}, (step - 3) * size)
         changes = arrivals.state()
         written.append(sum(len(segment or b"") for segment in changes.values()))
         for name, segment in changes.items():

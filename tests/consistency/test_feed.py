@@ -148,7 +148,7 @@ class World:
         """Go on with what was saved."""
         self.save()
         again = Arrivals(self.catalog, _PROVIDERS)
-        again.open_ended = self.arrivals.open_ended
+        again.forgetting.open_ended = self.arrivals.forgetting.open_ended
         feeds = [Feed(again) for _ in self.watchers] if feeds_first else []
         again.restore(self.segments)
         feeds = feeds or [Feed(again) for _ in self.watchers]
@@ -161,7 +161,7 @@ class World:
         assert self.arrivals.state() == {}
 
     def forget(self, line: Time) -> None:
-        self.arrivals.forget({}, line)
+        self.arrivals.forgetting.forget({}, line)
         events: dict[tuple[str, str], list[Event]] = {}
         for event in (a.message.event for a in self.intake.accepted if isinstance(a.message, Insert)):
             events.setdefault(event.reference, []).append(event)
@@ -182,7 +182,7 @@ class World:
         return self.intake._lineages[message.lineage_key].event
 
     def _open(self, name: tuple[str, str]) -> bool:
-        if name[0] not in self.arrivals.open_ended:
+        if name[0] not in self.arrivals.forgetting.open_ended:
             return False
         guarantee = self.arrivals.guarantee
         lineages = [line for line in self.intake._lineages.values() if line.event.reference == name and line.live]
@@ -231,7 +231,7 @@ def test_a_feed_shows_the_admitted_part_of_a_history_as_far_as_it_is_known(
     batches: list[list[Message]], open_ended: set[str], data: st.DataObject
 ) -> None:
     world = World(HISTORIES, 1)
-    world.arrivals.open_ended = open_ended
+    world.arrivals.forgetting.open_ended = open_ended
     for batch in batches:
         step(world, batch, data, strict=len(open_ended) == 2)
         if world.arrivals.guarantee > BEGINNING and data.draw(st.booleans()):

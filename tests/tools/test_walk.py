@@ -13,7 +13,7 @@ import walk
 ROOT = Path(__file__).resolve().parents[2]
 _NAMED = re.compile(r"\]\(\.\./src/cedr/(?P<file>[\w/]+\.py)\)\s+\(`(?P<name>[\w.]+)`\)")
 """A link to a file, and the function of it that is on the way."""
-LONGEST = (72, 29)
+LONGEST = (45, 25)
 """Functions and files on the way of a plain batch through the local host."""
 
 

@@ -15,6 +15,8 @@ from cedr.runtime.store.table import Table
 
 _SPARE = 1 << 16
 """So many rows are let grow in any case."""
+_WORTH_CLEARING = 1024
+"""So many rows that nobody needs may stay: less room is not worth the look at who holds them."""
 
 
 class Compaction:
@@ -26,7 +28,9 @@ class Compaction:
         self.spare = _SPARE
 
     def run_if_due(self, dataflows: Sequence[Dataflow]) -> None:
-        """Compact the tables that have grown enough."""
+        """Clear the tables that nobody needs, and compact those that have grown enough."""
+        for dataflow in dataflows:
+            _clear(dataflow.own)
         tables = self._tables(dataflows)
         due = {id(table) for table in tables if self._grown(table)}
         if not due:
@@ -59,3 +63,10 @@ class Compaction:
         for dataflow in dataflows:
             tables.update((id(table), table) for table in dataflow.tables)
         return list(tables.values())
+
+
+def _clear(tables: Sequence[Table]) -> None:
+    """Clear some tables where nobody holds a row of any of them: what came has gone again."""
+    if sum(len(table) for table in tables) >= _WORTH_CLEARING and all(table.unheld for table in tables):
+        for table in tables:
+            table.clear()

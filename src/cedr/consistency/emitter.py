@@ -141,9 +141,10 @@ class Emitter:
         if self.memory > BEGINNING and self._lifetime < FOREVER:
             line, ended = plus(self.memory, -self._lifetime - 1), self.memory
         if not loads:
-            self._before_waiting = self.rows.before_waiting()
+            self._before_waiting = self.rows.before_waiting
         self.line = Line(max(line, min(root.final, self._before_waiting)), ended, root.ended)
-        self.rows.forget(self.line.vs)
+        if self.rows.haunted:
+            self.rows.forget(self.line.vs)
         return self.line
 
     # -- state --------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
+from operator import and_
 
 from cedr.consistency.admission.door import Arrivals
 from cedr.consistency.batch import EventBatch
@@ -31,7 +32,6 @@ from cedr.plan.analyses.open_ends import shown_ends
 from cedr.plan.analyses.reads import reads_of
 from cedr.plan.logical import Made, Node
 from cedr.runtime.dataflow.dataflow import Dataflow
-from cedr.runtime.operators.contract import Line
 from cedr.runtime.values.memory import keep_freed_memory
 
 
@@ -63,7 +63,7 @@ class Pipeline:
             Emitter(plan, level, self._arrivals, self._clock, str(number)) for number, level in enumerate(chosen)
         ]
         self._longest = self._asked_back()
-        self._arrivals.open_ended.update(shown_ends(plan))
+        self._arrivals.forgetting.open_ended.update(shown_ends(plan))
         self._runs = self._grouped()
         self.compaction = Compaction(self._arrivals)
         self._last: list[weakref.ref[Changes]] = []
@@ -106,8 +106,6 @@ class Pipeline:
     def _tidy(self) -> None:
         """Give up the room of what was said."""
         self._keep_changes()
-        for run in self._runs:
-            run.dataflow.trim()
         self.compaction.run_if_due(self._dataflows)
 
     def _receive(self, messages: Sequence[Message | EventBatch], cedr_time: Time) -> None:
@@ -176,10 +174,8 @@ class Pipeline:
         return max(bounds, default=0)
 
     def _forget(self, until: Time) -> None:
-        lines = {
-            stream: reduce(Line.and_of, [run.needed[stream] for run in self._runs]) for stream in self._runs[0].needed
-        }
-        self._arrivals.forget(lines, min(self._arrivals.guarantee, until))
+        lines = {stream: reduce(and_, [run.needed[stream] for run in self._runs]) for stream in self._runs[0].needed}
+        self._arrivals.forgetting.forget(lines, min(self._arrivals.guarantee, until))
 
     def switch(self, level: ConsistencyLevel, *, of: int = 0, at_sync_point: bool = False) -> None:
         """Go on at another level from the next batch, or from the next sync point of the output.  Reading: R38."""

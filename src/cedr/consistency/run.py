@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
+from operator import and_
 
 from cedr.consistency.admission.door import Arrivals
 from cedr.consistency.emission.changes import Changes
 from cedr.consistency.emitter import Emitter, by_admission
 from cedr.model.time import FOREVER, Time
 from cedr.plan.logical import Node
-from cedr.runtime.dataflow.dataflow import Dataflow
+from cedr.runtime.dataflow.build import build
 from cedr.runtime.operators.contract import Frontier, Line, Snapshot
 
 
@@ -24,7 +25,7 @@ class Run:
     def __init__(self, plan: Node, arrivals: Arrivals, emitters: Sequence[Emitter]) -> None:
         self._plan, self._arrivals = plan, arrivals
         self.emitters = list(emitters)
-        self.dataflow = Dataflow(plan, arrivals.table)
+        self.dataflow = build(plan, arrivals.table)
         self.needed: dict[str, Line] = {}
         """Which rows of each event type are not needed here."""
         for emitter in self.emitters:
@@ -53,9 +54,10 @@ class Run:
 
     def _release(self, certain: Frontier, *, loads: bool = False) -> None:
         """Forget what no emitter can need any more: by guarantees (R37) and by M (R34)."""
-        self.dataflow.settle(certain, self._memory)
+        if certain != self.dataflow.certain:
+            self.dataflow.settle(certain, self._memory)
         lines = [emitter.unneeded(self.dataflow.root.frontier, loads=loads) for emitter in self.emitters]
-        line = reduce(Line.and_of, lines)
+        line = reduce(and_, lines)
         self.needed = self.dataflow.release(line, self._memory, loads=loads)
 
     # -- outputs that go ways of their own ----------------------------------------------------------------------------

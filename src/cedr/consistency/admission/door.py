@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cedr.consistency.admission.forgetting import Forgetting
-from cedr.consistency.admission.in_bulk import candidates_in, rows_of_batch, rows_of_inserts, sorted_out, taken
+from cedr.consistency.admission.in_bulk import candidates_in, rows_of_inserts, sorted_out, taken
 from cedr.consistency.admission.ledger import Ledger, Listener
 from cedr.consistency.admission.letters import Policy
 from cedr.consistency.admission.one_by_one import Exact, Placed
@@ -30,10 +30,9 @@ from cedr.model.identity import digest
 from cedr.model.intake import IntakeCounts
 from cedr.model.schema import Catalog
 from cedr.model.stream import Guarantee, Insert, Message, Retract
-from cedr.model.time import BEGINNING, FOREVER, Time
+from cedr.model.time import BEGINNING, Time
 from cedr.runtime.ids.event_index import EventIndex
 from cedr.runtime.ids.text_ids import TextIds
-from cedr.runtime.operators.contract import Line
 from cedr.runtime.store.table import Table
 
 Rows = NDArray[np.int64]
@@ -65,8 +64,6 @@ class Arrivals:
         self.ledger = Ledger(catalog, providers, broken, reads, lambda stream: _Arrived(self, stream))
         self.exact = Exact(self.ledger)
         self._unread = Unread(self.ledger)
-        self.open_ended: set[str] = set()
-        """Streams of which Ve is read: their events are kept until g has reached it.  Reading: R37."""
         self.forgetting = Forgetting(self.ledger, self.exact)
         self._saving = Saving(self)
 
@@ -239,7 +236,9 @@ class Arrivals:
         ledger = self.ledger
         ledger.counts.received += len(batch)
         code = 0 if batch.provider is None else ledger.code(batch.provider)
-        source = ledger.source_read(batch.stream)
+        source = ledger.read.get(batch.stream)
+        if source is None and ledger.reads(batch.stream):
+            source = ledger.source(batch.stream)
         if source is None:
             self._unread.take_batch(batch, position)
             return
@@ -247,7 +246,7 @@ class Arrivals:
         touched: set[str] = set()
         if not wanted.all():
             touched = self.exact.touched(batch.inserts(np.flatnonzero(~wanted))).get(batch.stream, set())
-        new = self._take_new(source, rows_of_batch(batch, position, code), wanted, touched)
+        new = self._take_new(source, _rows(batch, position, code), wanted, touched)
         if new.all():
             return
         rest = np.flatnonzero(~new)
@@ -288,7 +287,9 @@ class Arrivals:
         if not len(rows.vs):
             return np.zeros(0, dtype=np.bool_)
         first = len(source.table)
-        new = source.append_new(rows, self.ledger.number(len(rows.vs)))
+        serials = range(self.ledger.serials, self.ledger.serials + len(rows.vs))
+        self.ledger.serials = serials.stop
+        new = source.append_new(rows, serials)
         numbers, starts = np.arange(first, len(source.table), dtype=np.int64), rows.os
         positions = rows.positions
         if not new.all():
@@ -309,17 +310,6 @@ class Arrivals:
             feed.resume(self._saving.feeds.pop(0))
         else:
             feed.catch_up()
-
-    def forget(self, lines: Mapping[str, Line], default: Time = BEGINNING) -> None:
-        """Forget the events of which nothing later can matter: all versions lie before the line of their stream.
-
-        Reading: R37.
-        """
-        guarantee = self.guarantee
-        for stream, source in self.ledger.sources.items():
-            end = guarantee if stream in self.open_ended else FOREVER
-            line = lines.get(stream, Line(default))
-            self.forgetting.forget(source, line.vs, min(end, line.ended))
 
     def held_rows(self, stream: str) -> Rows:
         """The rows of a stream's table that are still needed here, in their order."""
@@ -372,6 +362,12 @@ class _Arrived:
     def clear(self) -> None:
         """The table of a stream is never cleared."""
         raise NotImplementedError
+
+
+def _rows(batch: EventBatch, first: int, code: int) -> PlainRows:
+    """A batch as columns."""
+    positions = range(first, first + len(batch))
+    return PlainRows(batch.ids, batch.vs, batch.ve, batch.os, batch.payload, positions, code, batch.rt)
 
 
 def _halves(ids: Iterable[str]) -> NDArray[np.uint64] | None:

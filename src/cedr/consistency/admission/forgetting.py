@@ -7,6 +7,7 @@ what is forgotten, not what is known.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from heapq import heappop, heappush
 
 import numpy as np
@@ -17,7 +18,8 @@ from cedr.consistency.admission.one_by_one import Exact
 from cedr.consistency.admission.stream_rows import PLAIN, Source
 from cedr.consistency.admission.versions import Story
 from cedr.model.stream import Insert
-from cedr.model.time import FOREVER, Time
+from cedr.model.time import BEGINNING, FOREVER, Time
+from cedr.runtime.operators.contract import Line
 from cedr.runtime.values.run_length import together
 
 Rows = NDArray[np.int64]
@@ -30,11 +32,21 @@ class Forgetting:
     def __init__(self, ledger: Ledger, exact: Exact) -> None:
         self._ledger = ledger
         self._exact = exact
+        self.open_ended: set[str] = set()
+        """Streams of which Ve is read: their events are kept until g has reached it."""
         self._by_start: dict[str, _Heap] = {}
         self._by_end: dict[str, _Heap] = {}
         self._count = 0
 
-    def forget(self, source: Source, line: Time, end: Time) -> None:
+    def forget(self, lines: Mapping[str, Line], default: Time = BEGINNING) -> None:
+        """Forget the events of which nothing later can matter: all versions lie before the line of their stream."""
+        guarantee = self._ledger.providers.guarantee
+        for stream, source in self._ledger.sources.items():
+            end = guarantee if stream in self.open_ended else FOREVER
+            line = lines.get(stream, Line(default))
+            self._forget(source, line.vs, min(end, line.ended))
+
+    def _forget(self, source: Source, line: Time, end: Time) -> None:
         """Forget the events whose versions all have Vs up to the line, and Ve up to the end."""
         self._ledger.lines[source.stream] = self._ledger.serials, line, end
         self._plain(source, line, end)

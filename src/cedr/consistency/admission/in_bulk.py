@@ -101,12 +101,6 @@ def _default_keys(batch: EventBatch) -> Mask:
     return numpy_of(pc.or_kleene(same, same.is_null()))  # no key given is the default one
 
 
-def rows_of_batch(batch: EventBatch, first: int, code: int) -> PlainRows:
-    """A batch as columns."""
-    positions = range(first, first + len(batch))
-    return PlainRows(batch.ids, batch.vs, batch.ve, batch.os, batch.payload, positions, code, batch.rt)
-
-
 def taken(rows: PlainRows, chosen: Mask) -> PlainRows:
     """Some of the rows."""
     if chosen.all():

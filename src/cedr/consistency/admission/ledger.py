@@ -96,6 +96,8 @@ class Ledger:
         self.unsaved: dict[EventName, None] = {}
         """Events whose stories have changed or gone since they were last saved."""
         self.sources: dict[str, Source] = {}
+        self.read: dict[str, Source] = {}
+        """Those of streams that somebody reads."""
         self.letters = Letters(catalog, policy)
         self.lateness = Lateness()
         self.listeners: list[Listener] = []
@@ -131,6 +133,8 @@ class Ledger:
         if found is None:
             found = self.sources[stream] = Source(stream, self._reads.get(stream) if self._reads else None)
             found.table.hold(self._holder(stream))
+            if self.reads(stream):
+                self.read[stream] = found
             for name, other in self.sources.items():
                 if name.startswith(stream + "/") or stream.startswith(name + "/"):
                     other.overlaps = found.overlaps = True
@@ -139,13 +143,6 @@ class Ledger:
     def reads(self, stream: str) -> bool:
         """Whether anybody reads a stream."""
         return self._reads is None or stream in self._reads
-
-    def source_read(self, stream: str) -> Source | None:
-        """The state of a stream that somebody reads; None where nobody does."""
-        if self._reads is not None and stream not in self._reads:
-            return None
-        found = self.sources.get(stream)
-        return self.source(stream) if found is None else found
 
     def untimely(self, message: Insert) -> Fault | None:
         """Whether an insert breaks a guarantee, or is later than its own Vs allows: no other version can help."""
@@ -156,7 +153,7 @@ class Ledger:
         bound = plus(event.valid_start, revisable(self.catalog, event.stream))
         return late(sync, bound) if sync > bound else None
 
-    def number(self, n: int = 1) -> range:
-        """The serial numbers of the next accepted messages."""
-        first, self.serials = self.serials, self.serials + n
-        return range(first, self.serials)
+    def number(self) -> int:
+        """The serial number of the next accepted message."""
+        self.serials += 1
+        return self.serials - 1

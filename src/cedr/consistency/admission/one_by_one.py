@@ -179,7 +179,7 @@ class Exact:
             self._ledger.letters.bury(fault, sent, position)
             return
         story = self._story_of(message)
-        said = Said(position, message, message.event.occurrence_start, self._ledger.number()[0])
+        said = Said(position, message, message.event.occurrence_start, self._ledger.number())
         lineage = story.insert(said)
         self._inserted.setdefault(story.stream, []).append((story, said))
         self.use_key(story, message)
@@ -327,7 +327,7 @@ class Exact:
         if self._refused(lineage, waiting):
             return
         sync = sync_of(lineage.event, waiting.message)
-        story.retract(Said(waiting.position, waiting.message, sync, self._ledger.number()[0]))
+        story.retract(Said(waiting.position, waiting.message, sync, self._ledger.number()))
         self._accepted(story, sync, waited=waited)
 
     def _refused(self, lineage: Lineage, waiting: Waiting) -> bool:

@@ -93,18 +93,19 @@ class EmittedRows:
         if len(again):
             self.ends.note(again, *self.ends.first(again, at.due))
             fresh = np.concatenate([again, fresh])
-        back = in_order([*repairs, self._closings(at)])
+        told = [part for part in (*repairs, self._closings(at)) if len(part.rows)]
         self._said.view[together(fresh)] = cedr_time
         if self.logged:
-            self._touched.extend([fresh, back.rows])
-        return in_order_of_sync(back, inserts(self._relation.table, fresh, self.ends, cedr_time))
+            self._touched.extend([fresh, *(part.rows for part in told)])
+        came = inserts(self._relation.table, fresh, self.ends, cedr_time)
+        return in_order_of_sync(in_order(told), came) if told else came
 
     def _note(self, delta: Delta) -> None:
         before, now = len(self._said), len(self._relation.table)
         added = together(delta.added)
         all_new = isinstance(added, slice) and (added.start, added.stop) == (before, now)
         self._said.fill(now - before, UNSAID)
-        self.ends.extend(now - before)
+        self.ends.said_oe.fill(now - before, FOREVER)
         self._meant.fill(now - before, value=all_new)
         self._meant.view[delta.removed] = False
         if not all_new:
@@ -127,11 +128,12 @@ class EmittedRows:
             # each once: a row that came, went and came again waits twice
             waited = each_once(len(table), [waited])
         due = np.concatenate([waited, new]) if len(waited) else new
+        if self.ends.plain and at.frozen == BEGINNING:
+            return due
         ends = Ends(*self.ends.first(due, at.due))
-        if at.frozen > BEGINNING:
-            alive = ends.first >= at.frozen
-            self.frozen += len(due) - int(alive.sum())
-            due, ends = due[alive], ends.take(alive)
+        alive = ends.first >= at.frozen
+        self.frozen += len(due) - int(alive.sum())
+        due, ends = due[alive], ends.take(alive)
         if not self.ends.plain:
             self.ends.note(due, *ends)
         return due
@@ -233,10 +235,9 @@ class EmittedRows:
 
     def _closings(self, at: Thresholds) -> Spoken:
         """Ends that have become due.  Reading: R33: ends are due like rows."""
-        table, rows = self._relation.table, self.ends.take(at.due)
-        if not len(rows):
+        if not len(self.ends):
             return NOTHING
-        rows = distinct(rows)
+        table, rows = self._relation.table, distinct(self.ends.take(at.due))
         rows = rows[(self._said.view[rows] != UNSAID) & self._meant.view[rows]]
         old = self._said_ends(rows)
         oe, ve, os = (column.view[rows] for column in (table.oe, table.ve, table.os))
@@ -361,10 +362,16 @@ class EmittedRows:
         ghosts = np.array(list(self._ghosts.values()), dtype=np.int64)
         return np.concatenate([self._waiting.waiting(), self.ends.waiting(), ghosts])
 
+    @property
     def before_waiting(self) -> Time:
         """The instant before the smallest Vs of a row that waits to be emitted; FOREVER: none does."""
         waiting = self._waiting.waiting()
         return int(self._relation.table.vs.view[waiting].min()) - 1 if len(waiting) else FOREVER
+
+    @property
+    def haunted(self) -> bool:
+        """Whether rows are frozen that are meant no longer."""
+        return bool(self._ghosts or self.ghosts)
 
     def forget(self, line: Time) -> None:
         """Frozen rows with Vs up to a line can no longer be replaced."""

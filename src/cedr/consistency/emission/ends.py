@@ -26,6 +26,7 @@ class SaidEnds:
     def __init__(self, relation: Relation) -> None:
         self._relation = relation
         self.said_oe = Growable(np.int64)
+        """Oe as emitted, of all rows of the table."""
         self._said_ve = Growable(np.int64)
         """Ve as emitted, KEPT where it is that of the row; shorter than the table where that is so for all others."""
         self._queue = RowQueue()
@@ -53,10 +54,6 @@ class SaidEnds:
         longer = self.longer(rows)
         return np.where(longer == KEPT, own, longer)
 
-    def extend(self, n: int) -> None:
-        """So many further rows are there."""
-        self.said_oe.fill(n, FOREVER)
-
     def note(self, rows: Rows, oe: Rows, ve: Rows) -> None:
         """Rows are known with these ends from now on; what they do not have yet is told when it is due."""
         table = self._relation.table
@@ -69,6 +66,11 @@ class SaidEnds:
             self._said_ve.view[rows] = np.where(longer, ve, KEPT)
             later = np.flatnonzero(ve > own)
             self._queue.add(np.maximum(table.os.view[rows[later]], own[later]), rows[later])
+
+    @property
+    def own(self) -> bool:
+        """Whether all rows were emitted with their own Ve."""
+        return not len(self._said_ve)
 
     @property
     def plain(self) -> bool:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cedr.consistency.emission.changes import KEPT, NOTHING, Spoken
+from cedr.consistency.emission.changes import KEPT, Spoken
 from cedr.consistency.emission.ends import SaidEnds
 from cedr.model.time import FOREVER, Time
 from cedr.runtime.kernels.segments import is_sorted
@@ -122,10 +122,7 @@ def _sync_after(os: Rows, named: Ends) -> Rows:
 
 
 def in_order(parts: Sequence[Spoken]) -> Spoken:
-    """Retractions, in the order of Sync."""
-    parts = [part for part in parts if len(part.rows)]
-    if not parts:
-        return NOTHING
+    """Retractions, some in each part, in the order of Sync."""
     together_ = parts[0] if len(parts) == 1 else Spoken._make(np.concatenate(c) for c in zip(*parts, strict=True))
     if is_sorted(together_.sync):
         return together_
@@ -142,4 +139,5 @@ def inserts(table: Table, rows: Rows, ends: SaidEnds, cedr_time: Time) -> Spoken
         rows, starts = rows[order], starts[order]
     kept = constant(KEPT, n)
     oe = constant(FOREVER, n) if table.oe.implicit else ends.said_oe.view[together(rows)].copy()
-    return Spoken(always(n), rows, constant(cedr_time, n), oe, ends.longer(rows), kept, kept, starts)
+    ve = kept if ends.own else ends.longer(rows)
+    return Spoken(always(n), rows, constant(cedr_time, n), oe, ve, kept, kept, starts)

@@ -6,7 +6,7 @@ Paper: Section 5, Figure 7 (the operational module).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from cedr.model.modes import JoinKind
 from cedr.plan import logical
@@ -21,7 +21,7 @@ from cedr.plan.physical.choose import choose, desugared
 from cedr.plan.physical.nodes import Algebra, Chain, Count, Filter, Match, Named, Physical, Scan, TimeSlice, UnlessPair
 from cedr.runtime.dataflow.algebra import MAKERS
 from cedr.runtime.dataflow.composition import source_relation
-from cedr.runtime.dataflow.vertex import Vertex
+from cedr.runtime.dataflow.dataflow import Alias, Dataflow, Vertex
 from cedr.runtime.expressions.compile import Conjuncts
 from cedr.runtime.operators.contract import Operator
 from cedr.runtime.operators.filter import Select, Slice
@@ -34,7 +34,6 @@ from cedr.runtime.operators.pattern.at_most import AtMost
 from cedr.runtime.operators.pattern.unless_sequence import UnlessSequence
 from cedr.runtime.operators.project import RowByRow
 from cedr.runtime.operators.source import Source
-from cedr.runtime.store.holders import Holder
 from cedr.runtime.store.key_codes import Codes
 from cedr.runtime.store.table import Table
 
@@ -52,24 +51,13 @@ PATTERNS: dict[type[Node], Callable[[Any, Sequence[Input], Conjuncts], Any]] = {
 """The operators of the folder, by the logical nodes that they run."""
 
 
-class Built(NamedTuple):
+def build(plan: Node, tables: Sources) -> Dataflow:
     """The operators of a plan, each after its inputs; the last one gives the output."""
-
-    vertices: list[Vertex]
-    sources: list[Vertex]
-    holds_back: bool
-    """Whether a row may wait to be emitted though nothing bears on it: slices and open ends.  Reading: R36."""
-    holding: list[tuple[Table, list[Holder]]]
-    """What holds rows of the sources' tables here."""
-
-
-def build(plan: Node, tables: Sources, keys: Codes) -> Built:
-    """The operators of a plan."""
-    shows_ends, plan = shown_ends(plan), desugared(plan)
+    shows_ends, plan, keys = shown_ends(plan), desugared(plan), Codes()
     builder = _Builder(tables, keys, plan, shows_ends)
     builder.build(choose(plan))
     holding = [(table, table.holders[before:]) for table, before in builder.others.items()]
-    return Built(builder.vertices, builder.sources, builder.holds_back, holding)
+    return Dataflow(builder.vertices, builder.sources, holding, keys, holds_back=builder.holds_back)
 
 
 class _Builder:
@@ -96,7 +84,8 @@ class _Builder:
             case Scan():
                 return self._scan(plan)
             case Named():
-                return self._placed(plan.node, below, Rename(plan.node.variable, below[0].relation))
+                operator = Rename(plan.node.variable, below[0].relation)
+                return self._placed(plan.node, below, operator, kind=Alias)
             case Chain():
                 project = next((step for step in plan.steps if isinstance(step, logical.Project)), plan.node)
                 return self._placed(plan.node, below, RowByRow(plan.steps, below[0].relation), project)
@@ -176,6 +165,7 @@ class _Builder:
         reading: Node | None = None,
         *,
         pins: frozenset[str] | None = None,
+        kind: type[Vertex] = Vertex,
     ) -> Vertex:
         """An operator in its place; ``reading``: the node whose expressions it evaluates, if it is another one.
 
@@ -186,7 +176,7 @@ class _Builder:
         if pins is None:
             pins = _ROW if names else frozenset()
         self.holds_back |= bool(names)
-        return Vertex(
+        return kind(
             operator,
             below,
             node.place or type(node).__name__,

@@ -1,4 +1,4 @@
-"""The dataflow of a plan: operators in order, changes through them, what is certain, what is released.
+"""The dataflow of a plan: operators in their places, changes through them, what is certain, what is released.
 
 Paper: Section 5, Figure 7 (the operational module).  Readings: R32 (queries compose), R36 (guarantees), R34 and R37
 (forgetting).  A part of the plan that occurs twice is one operator.
@@ -7,37 +7,169 @@ Paper: Section 5, Figure 7 (the operational module).  Readings: R32 (queries com
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from cedr.model.time import BEGINNING, FOREVER, Time
-from cedr.plan.logical import Node
-from cedr.runtime.dataflow.build import Sources, build
-from cedr.runtime.dataflow.vertex import NOTHING, Vertex
-from cedr.runtime.operators.contract import Frontier, Line, Size, Snapshot
-from cedr.runtime.store.holders import NONE
+from cedr.model.time import BEGINNING, FOREVER, Time, plus
+from cedr.plan.analyses.memory import behind
+from cedr.runtime.operators.contract import Frontier, Line, Operator, Size, Snapshot
+from cedr.runtime.operators.open_ends import OpenEnds
+from cedr.runtime.store.holders import NONE, Holder
 from cedr.runtime.store.key_codes import Codes
 from cedr.runtime.store.relation import Relation
 from cedr.runtime.store.table import Delta, Rows, Table
 
-_WORTH_CLEARING = 1024
-"""So many rows that nobody needs may stay: less room is not worth the look at who holds them."""
+NOTHING = Delta()
+UNCERTAIN = Frontier()
+ALL = Line(BEGINNING)
+"""All rows are needed."""
+
+
+@dataclass(eq=False)
+class Vertex:
+    """An operator, the vertices that feed it, and what it gave in the last step."""
+
+    operator: Operator
+    inputs: list[Vertex]
+    place: str
+    """Where it stands in the query."""
+    reach: int = FOREVER
+    """How far behind m a row of the output may lie and still bear on what is not frozen.  Reading: R34."""
+    open_ends: list[OpenEnds | None] = field(default_factory=list)
+    """For each input the rows of which an expression reads an open Ve."""
+    lifetime: int | None = None
+    """The longest lifetime of a row, where the operator knows its rows by their Vs alone."""
+    endable: bool = False
+    """Whether a row may be replaced by one with another Ve, though its Vs is final."""
+    pins: list[OpenEnds | None] = field(default_factory=list)
+    """For each input its rows with an open end, where the operator knows a row by its Vs alone: such a row, which will
+    be replaced, is not final."""
+    loading: bool = False
+    """Whether rows with open ends may still come that were there before a restart: until then nothing is final."""
+    delta: Delta = NOTHING
+    frontier: Frontier = UNCERTAIN
+    """What is certain about the output for the reader that remembers most."""
+    line: Line = ALL
+    asked: Time = FOREVER
+    """Up to which Vs rows are asked for."""
+    _settled_by: tuple[Sequence[Frontier], Time] | None = None
+
+    @property
+    def relation(self) -> Relation:
+        """What others see of its output."""
+        return self.operator.relation
+
+    def update(self, deltas: Sequence[Delta], frontiers: Sequence[Frontier]) -> None:
+        """Take in the changes of the inputs."""
+        for kept in (self.open_ends, self.pins):
+            for ends, delta in zip(kept, deltas, strict=False):
+                if ends is not None:
+                    ends.update(delta)
+        due = any(deltas) or self.operator.withholds
+        self.delta = self.operator.update(deltas, self.pinned(frontiers)) if due else NOTHING
+
+    def ask(self, until: Time) -> list[Time]:
+        """No row with Vs after ``until`` is asked for; up to which Vs each input is.  Who reads a Ve needs all."""
+        self.asked = until
+        wanted = self.operator.ask(until)
+        return [until if ends is None else FOREVER for until, ends in zip(wanted, self.open_ends, strict=False)]
+
+    def pinned(self, frontiers: Sequence[Frontier]) -> Sequence[Frontier]:
+        """What is certain about the inputs, as the operator takes it: rows with open ends are not final."""
+        if not any(self.pins):
+            return frontiers
+        return [
+            each if pin is None else each._replace(final=min(each.final, self._before(pin, each)), ended=FOREVER)
+            for each, pin in zip(frontiers, self.pins, strict=True)
+        ]
+
+    def _before(self, pin: OpenEnds, frontier: Frontier) -> Time:
+        return BEGINNING if self.loading else pin.before_open(frontier.ended)
+
+    def settle(self, frontiers: Sequence[Frontier], memory: Time) -> None:
+        """Stop waiting for what is decided, and tell what is certain; ``memory`` is m.
+
+        Both depend on rows that the frontiers of the inputs have passed: while these stand still, nothing changes.
+        """
+        if (frontiers, memory) != self._settled_by:
+            self._settled_by = (frontiers, memory)
+            self._decide(frontiers, memory)
+            self.frontier = self.certain(frontiers, memory)
+
+    def _decide(self, frontiers: Sequence[Frontier], memory: Time) -> None:
+        known = min(each.guarantee for each in frontiers)
+        for part, ends in enumerate(self.open_ends):
+            if ends is not None:
+                ends.decide(known, self.inputs[part].frozen(memory))
+        for each, pin in zip(frontiers, self.pins, strict=False):
+            if pin is not None:
+                pin.decide(each.ended, BEGINNING)
+        self.operator.decide(self.pinned(frontiers), self.frozen(memory))
+
+    def certain(self, frontiers: Sequence[Frontier], memory: Time) -> Frontier:
+        """What is certain about the output for a reader whose m is ``memory``.  Reading: R36."""
+        found = self.operator.frontier(self.pinned(frontiers), self.frozen(memory))
+        for part, ends in enumerate(self.open_ends):
+            if ends is not None:
+                sure = ends.guarantee(min(each.guarantee for each in frontiers), self.inputs[part].frozen(memory))
+                found = found._replace(guarantee=min(found.guarantee, sure))
+        return found
+
+    def demand(self, frontiers: Sequence[Frontier], memory: Time) -> list[Line]:
+        """Forget what bears on no change to come; which rows of each input nobody needs here."""
+        return self.operator.demand(self._asked_for(), self.pinned(frontiers), self.frozen(memory))
+
+    def _asked_for(self) -> Line:
+        """The line by Vs alone: a row that ends after some time begins no earlier than a lifetime before it."""
+        if self.lifetime is None or self.line.ended == FOREVER:
+            return self.line
+        begun = BEGINNING if self.lifetime == FOREVER else plus(self.line.ended, -self.lifetime)
+        return Line(min(self.line.vs, begun), self.line.ve)
+
+    def frozen(self, memory: Time) -> Time:
+        """The last Vs of which no row bears on what is not frozen; ``memory`` is m."""
+        return behind(memory, self.reach)
+
+
+class Alias(Vertex):
+    """A variable that names the rows of its input: nothing is to be done for them.  Reading: R20."""
+
+    def update(self, deltas: Sequence[Delta], frontiers: Sequence[Frontier]) -> None:  # noqa: ARG002 - rows stay as they are
+        """The change of the input."""
+        (self.delta,) = deltas
+
+    def settle(self, frontiers: Sequence[Frontier], memory: Time) -> None:  # noqa: ARG002 - decided at once
+        """What is certain below is certain here."""
+        (self.frontier,) = frontiers
+
+    def demand(self, frontiers: Sequence[Frontier], memory: Time) -> list[Line]:  # noqa: ARG002 - nothing is held
+        """What is needed here is needed below."""
+        return [self.line]
 
 
 class Dataflow:
     """A plan as operators.  ``update`` takes changes of the sources and gives the change of the plan's output."""
 
-    def __init__(self, plan: Node, sources: Sources) -> None:
-        self.keys = Codes()
-        built = build(plan, sources, self.keys)
-        self.vertices = built.vertices
+    def __init__(
+        self,
+        vertices: list[Vertex],
+        sources: list[Vertex],
+        holding: list[tuple[Table, list[Holder]]],
+        keys: Codes,
+        *,
+        holds_back: bool,
+    ) -> None:
+        """``holding``: what holds rows of the sources' tables here."""
+        self.keys = keys
+        self.vertices = vertices
         """All operators, inputs first."""
-        self.root = self.vertices[-1]
-        self.holds_back = built.holds_back
+        self.root = vertices[-1]
+        self.holds_back = holds_back
         """Whether a row may wait to be emitted though nothing bears on it: slices and open ends.  Reading: R36."""
-        self._sources, self._holding = built.sources, built.holding
-        self.tables = _with_targets(vertex.relation.table for vertex in built.vertices)
+        self._sources, self._holding = sources, holding
+        self.tables = _with_targets(vertex.relation.table for vertex in vertices)
         """All tables, those that refer to others after these."""
-        given = {id(vertex.relation.table) for vertex in built.sources}
-        self._own = [table for table in self.tables if id(table) not in given]
+        given = {id(vertex.relation.table) for vertex in sources}
+        self.own = [table for table in self.tables if id(table) not in given]
         """The tables of which only operators and emitters hold rows."""
         self.certain = Frontier()
         """What the providers guaranteed when frontiers were last asked for."""
@@ -118,8 +250,6 @@ class Dataflow:
 
     def settle(self, certain: Frontier, memory: Time) -> None:
         """Providers guarantee more than they did when the last changes came in: more rows may be final."""
-        if certain == self.certain:
-            return
         self._released = None
         self.certain = certain
         for vertex in self.vertices:
@@ -143,13 +273,12 @@ class Dataflow:
         self.root.line = line
         for vertex in reversed(self.vertices):
             below = [part.frontier._replace(final=BEGINNING) if loads else part.frontier for part in vertex.inputs]
-            needed = vertex.demand(below or [Frontier()], memory)
-            for part, wanted in zip(vertex.inputs, needed, strict=False):
-                part.line = part.line.and_of(wanted)
+            for part, wanted in zip(vertex.inputs, vertex.demand(below, memory) if below else (), strict=True):
+                part.line &= wanted
         self._needed = {}
         for vertex in self._sources:
             stream = vertex.relation.stream
-            self._needed[stream] = vertex.line.and_of(self._needed.get(stream, vertex.line))
+            self._needed[stream] = vertex.line & self._needed.get(stream, vertex.line)
         return self._needed
 
     def _fed(
@@ -183,12 +312,6 @@ class Dataflow:
             for holder in holders:
                 table.holders.remove(holder)
         self._holding = []
-
-    def trim(self) -> None:
-        """Clear all tables but the sources' where nobody holds a row of them: what came has gone again."""
-        if sum(len(table) for table in self._own) >= _WORTH_CLEARING and all(table.unheld for table in self._own):
-            for table in self._own:
-                table.clear()
 
     @property
     def ties(self) -> int:

@@ -70,7 +70,7 @@ class Line(NamedTuple):
     ve: Time = BEGINNING
     ended: Time = FOREVER
 
-    def and_of(self, other: Line) -> Line:
+    def __and__(self, other: Line) -> Line:
         """The rows that two readers do not need."""
         return Line(*map(min, self, other))
 
