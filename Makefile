@@ -131,7 +131,7 @@ docs-check: $(READY) ## fail if a generated page is not up to date
 	@$(BIN)/python tools/generate_docs.py --check
 
 lock: $(READY) ## renew requirements.lock (ARGS=--upgrade for the newest versions)
-	@$(BIN)/uv pip compile pyproject.toml --extra testing --extra spark --group dev --universal --python-version 3.11 \
+	@$(BIN)/uv pip compile pyproject.toml --extra testing --extra spark --extra delta --extra duckdb --extra kafka --extra postgres --group dev --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock $(ARGS)
 	@echo "lock: $$(grep -c '==' requirements.lock) packages"
 

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from cedr.diagnostics.exceptions import InternalError as InternalError
     from cedr.diagnostics.exceptions import LanguageError as LanguageError
     from cedr.diagnostics.exceptions import PlanError as PlanError
+    from cedr.diagnostics.exceptions import SinkError as SinkError
     from cedr.diagnostics.exceptions import StreamError as StreamError
     from cedr.drawing.picture import Drawing as Drawing
     from cedr.expression.own import function as function
@@ -142,6 +143,7 @@ _MODULES = {
         "InternalError",
         "LanguageError",
         "PlanError",
+        "SinkError",
         "StreamError",
     ),
     "cedr.expression.own": ("function",),

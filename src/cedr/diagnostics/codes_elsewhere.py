@@ -64,6 +64,7 @@ ELSEWHERE: Mapping[str, str] = {
     "spark-not-started": "Spark was to be started here, and has not",
     "query-stopped": "a query on Spark was stopped from outside while its end was waited for",
     "worker-failed": "a query failed in a worker of Spark; says in which bucket and operator, and about which event",
+    "bad-batch-number": "a batch of changes has a number that is negative, or too large for seq",
     "unequal-columns": "the columns of a batch of events are not equally long",
     "unknown-state-version": "the state was stored by another version, in a form that is not known",
     "no-messages": "a warning: no message has a type that the query names",

@@ -5,6 +5,7 @@ LanguageError     the text of a query is wrong (syntax, names, types, scopes)
 PlanError         the query is well formed but cannot be planned
 StreamError       a message or a file of messages cannot be used
 HostError         a host (oracle, local, spark) failed
+SinkError         a place where answers go cannot take them
 MissingExtraError   a part of CEDR needs packages that an extra installs
 InternalError     our bug: says so and asks for a report
 """
@@ -53,6 +54,10 @@ class HostError(CedrError):
 
 class MissingExtraError(HostError, ModuleNotFoundError):
     """A part of CEDR needs packages that are not installed; the message says how to install them."""
+
+
+class SinkError(CedrError):
+    """A place where answers go cannot take them; nothing of the batch was stored."""
 
 
 class InternalError(CedrError):
