@@ -13,7 +13,7 @@ from typing import Any
 
 from cedr.model.event import Event, primitive
 from cedr.model.intake import Intake
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import insert
 from cedr.model.time import FOREVER, HOUR, MINUTE
 from cedr.plan.compile import compile_text
@@ -60,7 +60,7 @@ def run(done: Callable[[], object], count: int = 20_000, keys: int = 500) -> lis
 
 def _measure(count: int, keys: int, modified: float) -> list[dict[str, Any]]:
     program = compile_text(TYPES + "".join(f"EVENT Q{i} WHEN {q};" for i, q in enumerate(QUERIES.values())))
-    catalog: Catalog = program.types
+    catalog: EventTypes = program.types
     messages = [insert(event) for event in events(count, keys, modified)]
     start = process_time()
     intake = Intake(catalog)

@@ -10,12 +10,12 @@ import pytest
 from cedr.connect.messages import take_messages
 from cedr.diagnostics.exceptions import HostError, LanguageError, StreamError
 from cedr.hosts import HOSTS, Answer, Job, Result, evaluate
-from cedr.hosts.catalog import read_catalog
+from cedr.hosts.event_types import read_types
 from cedr.hosts.host import Stream
 from cedr.hosts.queries import parse_level, query_file
 from cedr.model.event import primitive
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
-from cedr.model.schema import Catalog, DataType, EventType
+from cedr.model.schema import DataType, EventType, EventTypes
 from cedr.model.stream import Guarantee, Retract, insert
 from cedr.model.time import FOREVER, MINUTE, SECOND
 from cedr.plan.compile import compile_text
@@ -140,7 +140,7 @@ class Built:
 def test_a_query_is_a_text_or_a_file_or_built_or_compiled(tmp_path: Path) -> None:
     path = tmp_path / "pair.cedr"
     path.write_text(PAIR)
-    program = compile_text(PAIR, Catalog(open=True))
+    program = compile_text(PAIR, EventTypes(open=True))
     expected = evaluate(PAIR, MESSAGES).rows
     for query in (path, str(path), Built(), query_file(PAIR), program, program.queries["Pair"]):
         assert evaluate(query, MESSAGES).rows == expected
@@ -236,7 +236,7 @@ def test_declared_types_win_over_inference() -> None:
 def test_a_catalog_declares_types_too(tmp_path: Path) -> None:
     path = tmp_path / "types.cedr"
     path.write_text("TYPE A (key FLOAT); TYPE B (key FLOAT) REVISABLE FOR 5")
-    catalog = read_catalog([path])
+    catalog = read_types([path])
     assert catalog.types["B"] == EventType("B", {"key": DataType.FLOAT}, 5)
     assert evaluate(PAIR, MESSAGES, catalog=path).type.attributes == {"key": DataType.FLOAT}
     assert evaluate(PAIR, MESSAGES, catalog=catalog).type.attributes == {"key": DataType.FLOAT}

@@ -49,5 +49,5 @@ def test_compile_checks_names_once_a_type_is_declared(tmp_path: Path) -> None:
     with pytest.raises(cedr.LanguageError):
         cedr.compile(text, tmp_path / "types.cedr")
     with pytest.raises(cedr.LanguageError):
-        cedr.compile(text, cedr.Catalog({"A": cedr.EventType("A")}))
-    assert cedr.compile(text, cedr.Catalog({"A": cedr.EventType("A", {"y": cedr.DataType.INTEGER})}))
+        cedr.compile(text, cedr.EventTypes({"A": cedr.EventType("A")}))
+    assert cedr.compile(text, cedr.EventTypes({"A": cedr.EventType("A", {"y": cedr.DataType.INTEGER})}))

@@ -15,14 +15,14 @@ from cedr.consistency.pipeline import Pipeline
 from cedr.hosts.host import said_by
 from cedr.model.event import Event, primitive
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
-from cedr.model.schema import Catalog, DataType, EventType
+from cedr.model.schema import DataType, EventType, EventTypes
 from cedr.model.stream import Change, Guarantee, Message, insert
 from cedr.model.time import FOREVER, Time
 from cedr.plan.compile import compile_text
 from cedr.semantics.evaluate import evaluate
 from drawings import BLUE, GREEN, GREY, INK, PALE, RED, Canvas
 
-TYPES = Catalog({name: EventType(name, {"k": DataType.INTEGER}) for name in ("Order", "Payment", "Shipment")})
+TYPES = EventTypes({name: EventType(name, {"k": DataType.INTEGER}) for name in ("Order", "Payment", "Shipment")})
 QUERY = "EVENT Unpaid WHEN NOT(Payment p, SEQUENCE(Order o, Shipment s, 12)) WHERE CorrelationKey(k, EQUAL)"
 PLAN = compile_text(QUERY, TYPES).queries["Unpaid"].plan
 

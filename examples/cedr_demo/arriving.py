@@ -24,9 +24,9 @@ from cedr.connect.machines import Fleet, Story
 from cedr.connect.messages import read_stream
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import StreamError
-from cedr.hosts.catalog import declared_types
+from cedr.hosts.event_types import declared_types
 from cedr.hosts.queries import query_file
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Guarantee, Insert, LineageKey, Message, insert
 from cedr.model.time import DAY, HOUR, Time
 
@@ -93,7 +93,7 @@ class Arriving:
         codes = np.concatenate([*delivery.codes()])[:-1]  # without the end of the stream: the sync point comes instead
         self.counts: Counts = delivery.counts
         self.declared: str = types_of(delivery)
-        self.types: Catalog = declared_types(query_file(self.declared))
+        self.types: EventTypes = declared_types(query_file(self.declared))
         self.files: list[ArrivingFile] = []
         self._high = story.start
         rendering = Rendering(delivery)

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from cedr.diagnostics.exceptions import StreamError as StreamError
     from cedr.drawing.picture import Drawing as Drawing
     from cedr.expression.own import function as function
-    from cedr.hosts.catalog import read_catalog as read_catalog
+    from cedr.hosts.event_types import read_types as read_types
     from cedr.hosts.events import events as events
     from cedr.hosts.live import AsyncLive as AsyncLive
     from cedr.hosts.live import Live as Live
@@ -76,9 +76,9 @@ if TYPE_CHECKING:
     from cedr.model.level import WEAK as WEAK
     from cedr.model.level import Bound as Bound
     from cedr.model.level import ConsistencyLevel as ConsistencyLevel
-    from cedr.model.schema import Catalog as Catalog
     from cedr.model.schema import DataType as DataType
     from cedr.model.schema import EventType as EventType
+    from cedr.model.schema import EventTypes as EventTypes
     from cedr.model.stream import Change as Change
     from cedr.model.stream import Guarantee as Guarantee
     from cedr.model.stream import Insert as Insert
@@ -147,7 +147,7 @@ _MODULES = {
         "StreamError",
     ),
     "cedr.expression.own": ("function",),
-    "cedr.hosts.catalog": ("read_catalog",),
+    "cedr.hosts.event_types": ("read_types",),
     "cedr.hosts.events": ("events",),
     "cedr.hosts.live": ("AsyncLive", "Live", "Said", "run"),
     "cedr.hosts.queries": ("compile", "explain"),
@@ -156,7 +156,7 @@ _MODULES = {
     "cedr.model.event": ("Event", "Payload", "primitive"),
     "cedr.model.history": ("HistoryTable",),
     "cedr.model.level": ("MIDDLE", "STRONG", "WEAK", "Bound", "ConsistencyLevel"),
-    "cedr.model.schema": ("Catalog", "DataType", "EventType"),
+    "cedr.model.schema": ("EventTypes", "DataType", "EventType"),
     "cedr.model.stream": ("Change", "Guarantee", "Insert", "Retract", "insert"),
     "cedr.model.time": ("FOREVER",),
     "cedr.plan.compile": ("CompiledQuery", "Program"),

@@ -10,10 +10,10 @@ import cedr
 from cedr.cli.checking import compiled
 from cedr.diagnostics.codes import all_codes
 from cedr.diagnostics.exceptions import CedrError
-from cedr.hosts.catalog import declared_types, read_catalog
+from cedr.hosts.event_types import declared_types, read_types
 from cedr.language.parse import parse
 from cedr.language.syntax import Query
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from tests.language.queries import ALL, QUERIES, TYPES
 from tests.language.test_foreign import TEXTS
 from tests.language.test_foreign import TYPES as FOREIGN
@@ -31,7 +31,7 @@ GOLDEN = {
 }
 
 
-def checked(path: Path, known: Catalog) -> list[str]:
+def checked(path: Path, known: EventTypes) -> list[str]:
     """The queries, or the codes of what is wrong."""
     try:
         program, _ = compiled(str(path), known)
@@ -40,7 +40,7 @@ def checked(path: Path, known: Catalog) -> list[str]:
     return list(program.queries)
 
 
-def evaluated(path: Path, known: Catalog) -> list[str]:
+def evaluated(path: Path, known: EventTypes) -> list[str]:
     """The same of evaluating every query on no messages at all; a file without queries has nothing to evaluate."""
     try:
         cedr.evaluate(path, [], catalog=known, host="oracle")
@@ -57,7 +57,7 @@ def evaluated(path: Path, known: Catalog) -> list[str]:
 def test_check_and_eval_agree(name: str, tmp_path: Path) -> None:
     path = tmp_path / "query.cedr"
     path.write_text(GOLDEN[name], "utf-8")
-    assert evaluated(path, Catalog()) == checked(path, Catalog())
+    assert evaluated(path, EventTypes()) == checked(path, EventTypes())
 
 
 @pytest.mark.parametrize("name", QUERIES)
@@ -65,7 +65,7 @@ def test_they_agree_where_the_types_come_from_a_catalog(name: str, tmp_path: Pat
     path, types = tmp_path / "query.cedr", tmp_path / "types.cedr"
     path.write_text(QUERIES[name], "utf-8")
     types.write_text(TYPES, "utf-8")
-    known = read_catalog([types])
+    known = read_types([types])
     assert evaluated(path, known) == checked(path, known)
     path.write_text(QUERIES[name].replace("Machine_Id", "Machin_Id").replace("room", "rom"), "utf-8")
     assert evaluated(path, known) == checked(path, known)
@@ -88,4 +88,4 @@ def test_they_agree_on_types_that_are_inferred_from_messages(tmp_path: Path) -> 
 def test_a_text_that_cannot_be_parsed_is_blamed_for_all_that_is_wrong(tmp_path: Path) -> None:
     path = tmp_path / "query.cedr"
     path.write_text("TYPE A (x INTEGER); EVENT P WHEN ANY(A AS a B); EVENT Q WHEN ANY(A AS a) WHERE a.y = 1", "utf-8")
-    assert checked(path, Catalog()) == ["syntax", "unknown-attribute"] == evaluated(path, Catalog())
+    assert checked(path, EventTypes()) == ["syntax", "unknown-attribute"] == evaluated(path, EventTypes())

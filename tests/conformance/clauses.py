@@ -12,7 +12,7 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 from cedr.model.event import primitive
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Message, insert
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.plan.logical import Node
@@ -27,7 +27,7 @@ from tests.conformance.driving import Admission, Driven, look
 class Story(NamedTuple):
     """What arrives, and what readers ask for while it does."""
 
-    catalog: Catalog
+    catalog: EventTypes
     batches: Sequence[Sequence[Message]]
     lines: Sequence[int]
     """Up to which Vs nobody needs rows after each step, as lengths before the newest one."""
@@ -173,7 +173,7 @@ def _next_line(line: Line, driven: Driven, story: Story, time: int) -> Line:
 _FAR, _TYPES = 1_000, "ABCAB"
 
 
-def _looked_at(plan: Node, catalog: Catalog, copies: int) -> int:
+def _looked_at(plan: Node, catalog: EventTypes, copies: int) -> int:
     """How many rows a last batch finds and moves, after so many batches like it, each long before the next."""
     driven = Driven(plan, Admission(catalog))
     for copy in range(copies):

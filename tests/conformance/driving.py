@@ -11,7 +11,7 @@ import numpy as np
 from cedr.consistency.admission.admitted import Feed
 from cedr.consistency.admission.door import Arrivals
 from cedr.model.event import Event
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Message
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.plan.logical import Node
@@ -29,7 +29,7 @@ Table = Counter[tuple[object, ...]]
 class Admission:
     """What arrives, as changes of the tables of the event types."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: EventTypes) -> None:
         self.arrivals = Arrivals(catalog, ())
         self.feed = Feed(self.arrivals)
 

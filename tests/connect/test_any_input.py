@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cedr.connect.messages import INSERT_FIELDS, KINDS, RETRACT_FIELDS, MessageFile, read_stream
 from cedr.model.intake import Intake
-from cedr.model.schema import Catalog, DataType, EventType
+from cedr.model.schema import DataType, EventType, EventTypes
 
 SCALARS = st.one_of(
     st.none(),
@@ -21,7 +21,7 @@ SCALARS = st.one_of(
     st.sampled_from(["2026-01-31T12:00:00Z", "2026-01-31", "aGk=", "12.50", "NaN", "s"]),
 )
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner))
-TYPED = Catalog({"T": EventType("T", {str(kind): kind for kind in DataType})})
+TYPED = EventTypes({"T": EventType("T", {str(kind): kind for kind in DataType})})
 
 
 def fields(names: tuple[str, ...]) -> st.SearchStrategy[dict[str, object]]:

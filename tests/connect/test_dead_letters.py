@@ -7,7 +7,7 @@ import pytest
 from cedr.connect.dead_letters import drawn
 from cedr.connect.messages import take_messages
 from cedr.model.intake import Intake
-from cedr.model.schema import Catalog, DataType, EventType
+from cedr.model.schema import DataType, EventType, EventTypes
 
 
 def row(id: str = "a", vs: int = 5, **more: object) -> dict[str, object]:  # noqa: A002 - the paper's word
@@ -28,7 +28,7 @@ CASES = {
 @pytest.mark.parametrize("code", CASES)
 def test_a_dead_letter_is_drawn_at_its_field(code: str) -> None:
     messages, line, marked = CASES[code]
-    declared = Catalog({"A": EventType("A", {"x": DataType.INTEGER})})
+    declared = EventTypes({"A": EventType("A", {"x": DataType.INTEGER})})
     arrived = take_messages(messages, declared)
     assert arrived.dead_letters == []
     intake = Intake(declared)

@@ -14,10 +14,10 @@ from cedr.connect.generated import Rendering, types_of
 from cedr.connect.machines import Fleet, Story
 from cedr.connect.messages import MessageFile, take_messages
 from cedr.diagnostics.exceptions import StreamError
-from cedr.hosts.catalog import declared_types
+from cedr.hosts.event_types import declared_types
 from cedr.language.parse import parse
 from cedr.model.intake import Intake
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Guarantee, Insert, Retract
 from cedr.model.time import FOREVER, HOUR, MINUTE, SECOND
 
@@ -30,7 +30,7 @@ def delivered(story: Story, disorder: Disorder) -> tuple[Delivery, np.ndarray]:
     return delivery, np.concatenate(list(delivery.codes()))
 
 
-def read(story: Story, disorder: Disorder, catalog: Catalog | None = None) -> tuple[Delivery, MessageFile]:
+def read(story: Story, disorder: Disorder, catalog: EventTypes | None = None) -> tuple[Delivery, MessageFile]:
     delivery, codes = delivered(story, disorder)
     text = bytes(Rendering(delivery).lines(codes)).decode()
     return delivery, take_messages(map(json.loads, text.splitlines()), catalog)

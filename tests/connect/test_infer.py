@@ -8,7 +8,7 @@ import pytest
 
 from cedr.connect.infer import widened
 from cedr.connect.messages import take_messages
-from cedr.model.schema import Catalog, DataType, EventType
+from cedr.model.schema import DataType, EventType, EventTypes
 from cedr.model.stream import Insert
 from cedr.model.time import FOREVER
 
@@ -93,5 +93,5 @@ def test_revisions_in_the_file_make_a_type_revisable(messages: list[dict[str, ob
 
 def test_what_is_declared_is_not_inferred() -> None:
     declared = EventType("A", {"x": DataType.DECIMAL}, revisable=7)
-    found = take_messages([given("a", payload={"x": 1}), given("a", os=3)], Catalog({"A": declared}))
+    found = take_messages([given("a", payload={"x": 1}), given("a", os=3)], EventTypes({"A": declared}))
     assert found.types.types == {"A": declared}

@@ -11,12 +11,12 @@ from cedr.connect.jsonlines import DEEPEST, LONGEST_LINE
 from cedr.connect.messages import INSERT_FIELDS, MessageFile, read_messages, take_messages
 from cedr.diagnostics.exceptions import StreamError
 from cedr.model.event import Payload, primitive
-from cedr.model.schema import Catalog, DataType, EventType
+from cedr.model.schema import DataType, EventType, EventTypes
 from cedr.model.stream import Guarantee, Insert, Retract, insert
 from cedr.model.time import FOREVER
 
 
-def read(tmp_path: Path, text: str | bytes, catalog: Catalog | None = None) -> MessageFile:
+def read(tmp_path: Path, text: str | bytes, catalog: EventTypes | None = None) -> MessageFile:
     path = tmp_path / "messages.jsonl"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     found = read_messages(path, catalog)
@@ -24,7 +24,7 @@ def read(tmp_path: Path, text: str | bytes, catalog: Catalog | None = None) -> M
     return found
 
 
-def one_fault(tmp_path: Path, text: str | bytes, catalog: Catalog | None = None) -> tuple[str, str, int, int]:
+def one_fault(tmp_path: Path, text: str | bytes, catalog: EventTypes | None = None) -> tuple[str, str, int, int]:
     """Code, sentence, line and column of the only dead letter of a file without messages."""
     found = read(tmp_path, text, catalog)
     assert found.messages == []
@@ -279,7 +279,9 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, name: str) -
     assert "\n" not in str(caught.value)
 
 
-TYPED = Catalog({"A": EventType("A", {"name": DataType.STRING, "price": DataType.DECIMAL, "at": DataType.TIMESTAMP})})
+TYPED = EventTypes(
+    {"A": EventType("A", {"name": DataType.STRING, "price": DataType.DECIMAL, "at": DataType.TIMESTAMP})}
+)
 
 
 def test_a_declared_type_gives_the_payload_its_attributes(tmp_path: Path) -> None:

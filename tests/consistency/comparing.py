@@ -13,7 +13,7 @@ from cedr.consistency.admission.stream_rows import PLAIN
 from cedr.model.intake import DeadLetter
 from cedr.model.level import ConsistencyLevel
 from cedr.model.retractions import retract_fault
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Change, Guarantee, Insert, Message, Retract
 from cedr.model.sync import sync_of
 from cedr.model.time import FOREVER, Time
@@ -60,7 +60,7 @@ SAVES = hasattr(Pipeline, "restore")
 def compare(
     plan: Node,
     levels: ConsistencyLevel | Sequence[ConsistencyLevel],
-    catalog: Catalog,
+    catalog: EventTypes,
     batches: Sequence[Sequence[Message]],
     course: Course = PLAIN_COURSE,
 ) -> None:
@@ -69,7 +69,7 @@ def compare(
     _Comparison(plan, found, catalog, batches, course).run()
 
 
-def _made(plan: Node, levels: Sequence[ConsistencyLevel], catalog: Catalog, course: Course) -> Pipeline:
+def _made(plan: Node, levels: Sequence[ConsistencyLevel], catalog: EventTypes, course: Course) -> Pipeline:
     pipeline = Pipeline(plan, levels, catalog, course.providers)
     if course.compacts:
         pipeline.compaction.spare = 0
@@ -81,7 +81,7 @@ class _Comparison:
         self,
         plan: Node,
         levels: tuple[ConsistencyLevel, ...],
-        catalog: Catalog,
+        catalog: EventTypes,
         batches: Sequence[Sequence[Message]],
         course: Course,
     ) -> None:

@@ -14,7 +14,7 @@ from cedr.consistency.pipeline import Pipeline
 from cedr.model.event import Event
 from cedr.model.intake import DeadLetter
 from cedr.model.level import ConsistencyLevel
-from cedr.model.schema import Catalog, DataType
+from cedr.model.schema import DataType, EventTypes
 from cedr.model.stream import Change, Insert, Message, Retract, default_key
 from cedr.model.time import FOREVER, Time
 from cedr.plan.logical import Node
@@ -53,14 +53,14 @@ class MakesEngine(Protocol):
     """What makes an engine: a class of one."""
 
     def __call__(
-        self, plan: Node, level: ConsistencyLevel, catalog: Catalog, providers: Iterable[str] = ()
+        self, plan: Node, level: ConsistencyLevel, catalog: EventTypes, providers: Iterable[str] = ()
     ) -> Engine: ...
 
 
 class Live:
     """The columnar engine at one level, with the interface of the naive one."""
 
-    def __init__(self, plan: Node, level: ConsistencyLevel, catalog: Catalog, providers: Iterable[str] = ()) -> None:
+    def __init__(self, plan: Node, level: ConsistencyLevel, catalog: EventTypes, providers: Iterable[str] = ()) -> None:
         self.pipeline = Pipeline(plan, level, catalog, providers)
         self._said: dict[str, Event] = {}
 
@@ -128,7 +128,7 @@ BOTH = pytest.mark.parametrize("engine", [Reference, Live], ids=["naive", "colum
 _ARROW = {DataType.INTEGER: pa.int64(), DataType.STRING: pa.string()}
 
 
-def columnar(messages: Sequence[Message], catalog: Catalog) -> list[Message | EventBatch]:
+def columnar(messages: Sequence[Message], catalog: EventTypes) -> list[Message | EventBatch]:
     """The messages with neighbouring inserts of one type and provider as columns; what has its default is left out."""
     result: list[Message | EventBatch] = []
     group: list[Insert] = []
@@ -147,7 +147,7 @@ def _kind(message: Insert) -> tuple[str, str | None]:
     return message.event.stream, message.provider
 
 
-def _columns(group: list[Insert], catalog: Catalog) -> EventBatch:
+def _columns(group: list[Insert], catalog: EventTypes) -> EventBatch:
     rows = [message.event for message in group]
     starts = [row.valid_start for row in rows]
 

@@ -13,12 +13,12 @@ from cedr.consistency.admission.door import Arrivals
 from cedr.consistency.batch import EventBatch
 from cedr.model.event import Event, Payload, primitive
 from cedr.model.intake import Intake
-from cedr.model.schema import Catalog, EventType
+from cedr.model.schema import EventType, EventTypes
 from cedr.model.stream import Guarantee, Insert, Message, Retract, default_key, insert
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.testing.strategies import arrivals, revised_histories, small_catalog
 
-CATALOG = Catalog({t.name: t for t in (EventType("A"), EventType("R", {}, 3), EventType("F", {}, FOREVER))})
+CATALOG = EventTypes({t.name: t for t in (EventType("A"), EventType("R", {}, 3), EventType("F", {}, FOREVER))})
 """A may not be revised, R for 3, F for ever; other streams are unknown."""
 
 _STREAMS = st.sampled_from(("A", "A", "R", "F", "A/a"))
@@ -126,7 +126,7 @@ def _batch(found: Sequence[Message]) -> EventBatch:
     )
 
 
-def intake_of(messages: Sequence[Message], catalog: Catalog, providers: Sequence[str] = ()) -> Intake:
+def intake_of(messages: Sequence[Message], catalog: EventTypes, providers: Sequence[str] = ()) -> Intake:
     """What the intake makes of the messages."""
     intake = Intake(catalog, providers)
     for message in messages:

@@ -8,7 +8,7 @@ from itertools import accumulate
 from hypothesis import strategies as st
 
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Guarantee, Message
 from cedr.model.time import FOREVER
 from cedr.testing import strategies as some
@@ -19,7 +19,7 @@ from tests.consistency.comparing import Course, Switch
 PROVIDERS = ("A", "B")
 
 
-def catalog(revisable: int = 0) -> Catalog:
+def catalog(revisable: int = 0) -> EventTypes:
     """Two types only, so that parameters compete for the same events."""
     return some.small_catalog("A", "B", revisable=revisable)
 
@@ -31,7 +31,7 @@ PLAIN = catalog()
 class Arrival:
     """Messages in their batches, and what is declared of them."""
 
-    catalog: Catalog
+    catalog: EventTypes
     batches: Batches
     providers: tuple[str, ...] = ()
 
@@ -53,13 +53,13 @@ def plain(largest: int = 7, max_time: int = 6) -> st.SearchStrategy[History]:
     return some.histories(PLAIN, min_size=4, max_size=largest, max_time=max_time)
 
 
-def in_any_order(histories: st.SearchStrategy[History], known: Catalog = PLAIN) -> st.SearchStrategy[Arrival]:
+def in_any_order(histories: st.SearchStrategy[History], known: EventTypes = PLAIN) -> st.SearchStrategy[Arrival]:
     """Inserts in any order and batches, true guarantees anywhere."""
     return histories.flatmap(some.arrivals).map(lambda batches: Arrival(known, batches))
 
 
 def by_detours(
-    histories: st.SearchStrategy[History], known: Catalog = PLAIN, *, settled: bool = True
+    histories: st.SearchStrategy[History], known: EventTypes = PLAIN, *, settled: bool = True
 ) -> st.SearchStrategy[Arrival]:
     """Shortenings, removals, wrong versions, repetitions; in any order, with true guarantees."""
     return histories.flatmap(lambda h: some.arrivals(h, revised=True, settled=settled)).map(

@@ -14,7 +14,7 @@ from cedr.consistency.admission.admitted import Feed
 from cedr.consistency.admission.door import Arrivals
 from cedr.model.event import Event, primitive
 from cedr.model.intake import Intake, rows_of
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Guarantee, Insert, Message, Retract, insert
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.store.table import Delta, Rows
@@ -77,7 +77,7 @@ class Watcher:
 class World:
     """Arrivals with feeds, and the intake that they are to agree with."""
 
-    def __init__(self, catalog: Catalog, feeds: int) -> None:
+    def __init__(self, catalog: EventTypes, feeds: int) -> None:
         self.catalog = catalog
         self.arrivals = Arrivals(catalog, _PROVIDERS)
         self.intake = Intake(catalog, _PROVIDERS)

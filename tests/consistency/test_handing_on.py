@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from cedr.consistency.pipeline import Pipeline
 from cedr.model.level import MIDDLE
-from cedr.model.schema import Catalog, DataType, EventType
+from cedr.model.schema import DataType, EventType, EventTypes
 from cedr.model.stream import Guarantee
 from cedr.model.time import FOREVER
 from cedr.plan.logical import Contributor, Made, Project, Query
@@ -16,7 +16,7 @@ from cedr.plan.logical import Contributor, Made, Project, Query
 TYPE = EventType("/SEQUENCE", {"a.ID": DataType.STRING, "a.Vs": DataType.TIMESTAMP, "v": DataType.INTEGER})
 MADE = Made(TYPE, contributors=(Contributor("A", "a.ID", "a.Vs"), Contributor("B", "a.ID", "a.Vs")), scope=9)
 PLAN = Query("Q", Project(MADE, ()), EventType("Q"))
-CATALOG = Catalog({TYPE.name: TYPE})
+CATALOG = EventTypes({TYPE.name: TYPE})
 
 
 def row(id_: str, start: int, said: int, change: str = "insert") -> dict[str, Any]:

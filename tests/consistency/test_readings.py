@@ -8,18 +8,18 @@ from __future__ import annotations
 import pytest
 
 from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
-from cedr.model.schema import Catalog, DataType, EventType
+from cedr.model.schema import DataType, EventType, EventTypes
 from cedr.plan.compile import compile_text
 from tests.consistency.engines import BOTH, Engine, MakesEngine
 from tests.semantics.stepping import message, say
 
 TYPES = {name: EventType(name, {"k": DataType.INTEGER}) for name in "ABC"}
-CATALOG = Catalog(TYPES)
-WITHOUT_KEY = Catalog({**TYPES, "A": EventType("A", {"j": DataType.INTEGER})})
+CATALOG = EventTypes(TYPES)
+WITHOUT_KEY = EventTypes({**TYPES, "A": EventType("A", {"j": DataType.INTEGER})})
 
 
 def run(
-    make: MakesEngine, query: str, arrived: str, level: ConsistencyLevel = MIDDLE, catalog: Catalog = CATALOG
+    make: MakesEngine, query: str, arrived: str, level: ConsistencyLevel = MIDDLE, catalog: EventTypes = CATALOG
 ) -> tuple[list[str], Engine]:
     """What is said at each step, messages between slashes; and the engine after it."""
     engine = make([*compile_text(query, catalog).queries.values()][-1].plan, level, catalog)
@@ -51,7 +51,7 @@ READER = "EVENT Q3 WHEN SEQUENCE(Q2 AS x, C AS y, 9) WHERE CorrelationKey(k, EQU
 
 @BOTH
 @pytest.mark.parametrize(("attribute", "catalog"), [("k", CATALOG), ("j", WITHOUT_KEY)], ids=["same", "other"])
-def test_a_readers_keys_do_not_change_a_named_query(engine: MakesEngine, attribute: str, catalog: Catalog) -> None:
+def test_a_readers_keys_do_not_change_a_named_query(engine: MakesEngine, attribute: str, catalog: EventTypes) -> None:
     """Readings: R22, R27, R32."""
     arrived = f"A a1 1 {attribute}=1 / A a2 2 {attribute}=2 / B b1 3 k=1 / C c1 5 k=1"
     once = f"EVENT Q2 WHEN SEQUENCE(A AS a, B AS b, 9) DISJOINT OUTPUT b.k AS k; {READER}"
@@ -89,7 +89,7 @@ def test_what_is_undecided_holds_the_guarantee_back_whoever_reads_it(engine: Mak
     assert after.guarantee == 1
 
 
-LETTERS = Catalog({name: EventType(name, {"k": DataType.INTEGER}) for name in "ABCD"})
+LETTERS = EventTypes({name: EventType(name, {"k": DataType.INTEGER}) for name in "ABCD"})
 
 
 @BOTH

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Message
 from cedr.model.time import FOREVER
 from cedr.plan.compile import compile_text
@@ -33,13 +33,13 @@ def same(
     arrived: str,
     levels: tuple[ConsistencyLevel, ...] = LEVELS,
     course: Course | None = None,
-    catalog: Catalog = CATALOG,
+    catalog: EventTypes = CATALOG,
 ) -> None:
     """Messages between slashes, one a step; all have one key."""
     compare(plan_of(pattern, catalog), levels, catalog, batches_of(arrived), course or Course())
 
 
-def plan_of(pattern: str, catalog: Catalog = CATALOG) -> Node:
+def plan_of(pattern: str, catalog: EventTypes = CATALOG) -> Node:
     return compile_text(f"EVENT Q WHEN {pattern}", catalog).queries["Q"].plan
 
 

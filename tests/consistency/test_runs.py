@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cedr.consistency.pipeline import Pipeline
 from cedr.language.syntax import File
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.plan.compile import compile_text
 from cedr.plan.logical import Node
 from cedr.testing import strategies as some
@@ -25,7 +25,7 @@ TYPES = "TYPE A (k INTEGER); TYPE B (k INTEGER);"
 SHORT = ConsistencyLevel(Bound(0), Bound(3))
 
 
-def planned(pattern: str, types: str = TYPES) -> tuple[Node, Catalog]:
+def planned(pattern: str, types: str = TYPES) -> tuple[Node, EventTypes]:
     program = compile_text(f"{types} EVENT Q WHEN {pattern}")
     return program.queries["Q"].plan, program.types
 
@@ -45,7 +45,7 @@ def test_middle_and_weak_hold_one_set_of_operators() -> None:
     assert middle.held == weak.held == 0
 
 
-def _with_levels(pattern: str, *levels: ConsistencyLevel) -> tuple[Node, list[ConsistencyLevel], Catalog]:
+def _with_levels(pattern: str, *levels: ConsistencyLevel) -> tuple[Node, list[ConsistencyLevel], EventTypes]:
     plan, catalog = planned(pattern)
     return plan, list(levels), catalog
 

@@ -9,14 +9,14 @@ import pytest
 from cedr.consistency.pipeline import Pipeline
 from cedr.model.event import primitive
 from cedr.model.level import MIDDLE
-from cedr.model.schema import Catalog, DataType, EventType
+from cedr.model.schema import DataType, EventType, EventTypes
 from cedr.model.stream import Guarantee, Retract, insert
 from cedr.plan.compile import compile_text
 from tests.consistency.engines import BOTH, MakesEngine
 from tests.semantics.running import matches
 from tests.semantics.stepping import message, say
 
-CATALOG = Catalog({name: EventType(name, {"k": DataType.INTEGER, "v": DataType.INTEGER}) for name in "ABC"})
+CATALOG = EventTypes({name: EventType(name, {"k": DataType.INTEGER, "v": DataType.INTEGER}) for name in "ABC"})
 
 
 def made(make: MakesEngine, query: str, arrived: str) -> list[str]:

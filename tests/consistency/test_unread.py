@@ -10,7 +10,7 @@ from cedr.consistency.pipeline import Pipeline
 from cedr.model.intake import Intake
 from cedr.model.level import MIDDLE, STRONG, WEAK
 from cedr.model.retractions import repeats, retract_fault
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Insert, Retract
 from cedr.model.sync import sync_of
 from cedr.model.time import FOREVER
@@ -46,7 +46,7 @@ def test_what_is_said_does_not_depend_on_streams_that_nobody_reads(scenario: Sce
             assert said[0] == said[1]
 
 
-def misleads(message: Retract, intake: Intake, catalog: Catalog) -> bool:
+def misleads(message: Retract, intake: Intake, catalog: EventTypes) -> bool:
     """Whether a retraction raises h where its event is not known, and does not where it is.  Reading: R37."""
     known, end = intake._lineages.get(message.lineage_key), message.first_end
     if known is None or end is None or end <= intake.high:

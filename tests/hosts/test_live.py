@@ -220,7 +220,7 @@ def test_events_are_revised_where_their_type_says_so(host: str) -> None:
     assert [letter.code for letter in plain.dead_letters] == ["revision-too-late"]
     declared = cedr.run(f"TYPE A (key INTEGER) REVISABLE; {text}", versions, host=host)
     assert [c.kind for c in declared] == ["insert", "retract", "insert"]
-    catalog = cedr.Catalog({"A": cedr.EventType("A", {"key": cedr.DataType.INTEGER}, revisable=5)})
+    catalog = cedr.EventTypes({"A": cedr.EventType("A", {"key": cedr.DataType.INTEGER}, revisable=5)})
     assert [c.kind for c in cedr.run(text, versions, catalog=catalog, host=host)] == ["insert", "retract", "insert"]
 
 

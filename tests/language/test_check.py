@@ -13,7 +13,7 @@ from cedr.language.check import CheckedFile, CheckedQuery, check, check_text
 from cedr.language.error_page import diagnostics
 from cedr.language.parse import parse
 from cedr.language.patterns import places
-from cedr.model.schema import Catalog, DataType, EventType
+from cedr.model.schema import DataType, EventType, EventTypes
 from cedr.model.time import DAY, FOREVER
 from tests.language.queries import ALL, QUERIES, TYPES
 
@@ -74,7 +74,7 @@ def test_a_checked_query_checks_again(name: str) -> None:
 
 
 def test_types_come_from_the_file_and_from_the_catalog() -> None:
-    catalog = Catalog({"A": EventType("A", {"old": TEXT}), "D": EventType("D", {"d": TEXT})})
+    catalog = EventTypes({"A": EventType("A", {"old": TEXT}), "D": EventType("D", {"d": TEXT})})
     file = check(parse("TYPE A (new INTEGER) REVISABLE FOR 3 days; EVENT Q WHEN ALL(A, D, 5)"), catalog)
     assert dict(file.queries[0].output.attributes) == {"A_new": NUMBER, "D_d": TEXT}
     assert file.types.types["A"].revisable == 3 * DAY
@@ -83,7 +83,7 @@ def test_types_come_from_the_file_and_from_the_catalog() -> None:
 
 
 def test_a_query_hides_a_type_of_the_catalog() -> None:
-    catalog = Catalog({"A": EventType("A", {"x": TEXT}), "Q": EventType("Q", {"other": TEXT})})
+    catalog = EventTypes({"A": EventType("A", {"x": TEXT}), "Q": EventType("Q", {"other": TEXT})})
     file = check(parse("EVENT Q WHEN ANY(A); EVENT R WHEN ANY(Q)"), catalog)
     assert dict(file.queries[1].output.attributes) == {"Q_A_x": TEXT}
 
@@ -171,11 +171,11 @@ def test_a_composite_has_a_header_and_the_fields_of_its_leaves() -> None:
 
 
 def test_an_open_type_has_every_attribute() -> None:
-    file = check(parse("EVENT Q WHEN ALL(U AS u, V AS v, 5) WHERE u.a = v.b OUTPUT u.c"), Catalog(open=True))
+    file = check(parse("EVENT Q WHEN ALL(U AS u, V AS v, 5) WHERE u.a = v.b OUTPUT u.c"), EventTypes(open=True))
     assert file.queries[0].output.attributes == {"c": DataType.ANY}
-    assert check(parse("EVENT Q WHEN ANY(U)"), Catalog(open=True)).queries[0].output.attributes == {}
-    check(parse("EVENT Q WHEN ANY(U) WHERE anything = 1 OUTPUT COUNT(thing)"), Catalog(open=True))
-    check(parse("EVENT Q FROM U UNION V"), Catalog(open=True))
+    assert check(parse("EVENT Q WHEN ANY(U)"), EventTypes(open=True)).queries[0].output.attributes == {}
+    check(parse("EVENT Q WHEN ANY(U) WHERE anything = 1 OUTPUT COUNT(thing)"), EventTypes(open=True))
+    check(parse("EVENT Q FROM U UNION V"), EventTypes(open=True))
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from cedr.diagnostics.exceptions import LanguageError
-from cedr.hosts.catalog import declared_types
+from cedr.hosts.event_types import declared_types
 from cedr.language.check import check, check_text
 from cedr.language.options import OPTIONS
 from cedr.language.parse import parse
 from cedr.language.render import render
 from cedr.language.syntax import Origin, TypeDeclaration
-from cedr.model.schema import Catalog, DataType, EventType
+from cedr.model.schema import DataType, EventType, EventTypes
 from cedr.model.time import DAY
 
 
@@ -156,7 +156,7 @@ def test_a_type_without_attributes_is_open_until_its_file_was_read() -> None:
 
 
 def test_what_was_read_from_the_file_wins_over_the_open_type() -> None:
-    known = Catalog({"TX": EventType("TX", {"card": DataType.STRING})})
+    known = EventTypes({"TX": EventType("TX", {"card": DataType.STRING})})
     (query,) = check(parse(INFERRED), known).queries
     assert query.output.attributes == {"card": DataType.STRING}
     with pytest.raises(LanguageError, match="unknown-attribute"):

@@ -14,7 +14,7 @@ from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import LanguageError
 from cedr.language.check import check, check_text
 from cedr.language.parse import LONGEST, MOST_TOKENS, parse
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from tests.language.queries import ALL
 from tests.language.strategies import files
 
@@ -26,7 +26,7 @@ def refused(text: str) -> list[str]:
     """The codes of the errors in a text; every one must have a place and be documented."""
     found: tuple[Diagnostic, ...] = ()
     try:
-        check_text(text, catalog=Catalog(open=True))
+        check_text(text, catalog=EventTypes(open=True))
     except LanguageError as error:
         found = error.diagnostics
     assert all(diagnostic.render() and diagnostic.span is not None for diagnostic in found)
@@ -69,7 +69,7 @@ def test_any_damage(start: int, length: int, inserted: str) -> None:
 @given(files())
 def test_any_tree_is_checked_without_failing(file: object) -> None:
     with suppress(LanguageError):
-        check(file, Catalog(open=True))  # type: ignore[arg-type]
+        check(file, EventTypes(open=True))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

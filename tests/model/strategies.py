@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from hypothesis import strategies as st
 
 from cedr.model.event import Event, primitive
-from cedr.model.schema import Catalog, EventType
+from cedr.model.schema import EventType, EventTypes
 from cedr.model.stream import Insert, Message, Retract
 from cedr.model.time import FOREVER
 
 times = st.integers(-3, 12)
 ends = st.integers(0, 8) | st.just(FOREVER)
-REVISABLE = Catalog({"S": EventType("S", revisable=FOREVER)})
+REVISABLE = EventTypes({"S": EventType("S", revisable=FOREVER)})
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ from hypothesis import given
 
 from cedr.model.event import Event, primitive
 from cedr.model.intake import Accepted, DeadLetter, Intake, rows_of
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Guarantee, Insert, Message, Retract, insert
 from cedr.model.time import BEGINNING, FOREVER
 from cedr.testing.difference import assert_same_table
 from tests.model.strategies import REVISABLE, Path, paths
 
 
-def take(*messages: Message, catalog: Catalog = REVISABLE, providers: tuple[str, ...] = ()) -> Intake:
+def take(*messages: Message, catalog: EventTypes = REVISABLE, providers: tuple[str, ...] = ()) -> Intake:
     intake = Intake(catalog, providers)
     for message in messages:
         intake.receive(message)

@@ -8,21 +8,21 @@ import pytest
 
 from cedr.model.event import Event, primitive
 from cedr.model.intake import Intake, rows_of
-from cedr.model.schema import Catalog, EventType
+from cedr.model.schema import EventType, EventTypes
 from cedr.model.stream import Message, Retract, insert
 from cedr.model.time import FOREVER
 from cedr.testing.difference import assert_same_table
 
 
-def allowing(duration: int) -> Catalog:
-    return Catalog({"S": EventType("S", revisable=duration)})
+def allowing(duration: int) -> EventTypes:
+    return EventTypes({"S": EventType("S", revisable=duration)})
 
 
 def version(vs: int, os: int, *, ve: int = FOREVER, oe: int = FOREVER, id_: str = "a") -> Event:
     return primitive("S", id_, vs, ve, occurrence_start=os, occurrence_end=oe)
 
 
-def outcome(messages: list[Message], catalog: Catalog) -> tuple[list[tuple[int, int, int]], list[Message]]:
+def outcome(messages: list[Message], catalog: EventTypes) -> tuple[list[tuple[int, int, int]], list[Message]]:
     """Vs, Os, Oe of the rows and the messages that were too late; the same for every arrival order."""
     found = set()
     for arrival in permutations(messages):
@@ -58,7 +58,7 @@ def test_a_statement_after_the_fact(os: int, late: bool) -> None:
 def test_undeclared_types_are_not_revisable() -> None:
     """Reading: R37: d = 0; an unknown stream likewise.  At the very Vs it is still in time."""
     said = [insert(version(10, 8)), insert(version(10, 10, ve=20)), insert(version(10, 11, ve=30))]
-    for catalog in (allowing(0), Catalog(), Catalog(open=True)):
+    for catalog in (allowing(0), EventTypes(), EventTypes(open=True)):
         shown, too_late = outcome(list(said), catalog)
         assert shown == [(10, 8, 10), (10, 10, FOREVER)]
         assert too_late == [said[2]]

@@ -7,7 +7,7 @@ import pytest
 from cedr.model.event import primitive
 from cedr.model.level import MIDDLE, NAMED_LEVELS, STRONG, WEAK, Bound, ConsistencyLevel
 from cedr.model.modes import Selection
-from cedr.model.schema import TYPE_NAMES, Catalog, DataType, EventType
+from cedr.model.schema import TYPE_NAMES, DataType, EventType, EventTypes
 from cedr.model.stream import Change, Guarantee, Insert, Retract, default_key, insert
 from cedr.model.time import FOREVER, HOUR, MINUTE
 
@@ -22,12 +22,12 @@ def test_an_event_type_knows_its_attributes() -> None:
 
 
 def test_a_catalog_knows_types_by_name() -> None:
-    catalog = Catalog()
+    catalog = EventTypes()
     catalog.add(EventType("A"))
     catalog.add(EventType("A", revisable=3))
     assert [event_type.revisable for event_type in catalog] == [3]
     assert catalog.get("B") is None
-    assert Catalog(open=True).get("B") == EventType("B", open=True)
+    assert EventTypes(open=True).get("B") == EventType("B", open=True)
 
 
 def test_messages() -> None:

@@ -6,7 +6,7 @@ from cedr.model.annotated import AnnotatedTable
 from cedr.model.event import Event
 from cedr.model.history import HistoryTable
 from cedr.model.level import ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Change, Guarantee
 from cedr.plan.compile import compile_text
 from cedr.semantics.evaluate import evaluate, latest
@@ -16,7 +16,7 @@ from tests.semantics.stepping import engine, message
 
 def rows(query: str, **streams: str) -> list[Event]:
     """The latest belief of a query on streams given as tables."""
-    program = compile_text(query, Catalog(open=True))
+    program = compile_text(query, EventTypes(open=True))
     plan = list(program.queries.values())[-1].plan
     return latest(evaluate(plan, {name: events_table(text, name) for name, text in streams.items()}))
 

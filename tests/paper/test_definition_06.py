@@ -11,13 +11,13 @@ import pytest
 from cedr.model.equivalence import logically_equivalent_to
 from cedr.model.history import HistoryTable
 from cedr.model.intake import Intake
-from cedr.model.schema import Catalog, EventType
+from cedr.model.schema import EventType, EventTypes
 from cedr.model.time import FOREVER
 from cedr.plan.compile import compile_text
 from cedr.semantics.evaluate import evaluate
 from tests.semantics.stepping import message
 
-TYPES = Catalog({name: EventType(name, {}, FOREVER, open=True) for name in "AB"})
+TYPES = EventTypes({name: EventType(name, {}, FOREVER, open=True) for name in "AB"})
 
 BY_HAND = """
     A e0 1 @1..3 K=E0

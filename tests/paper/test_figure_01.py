@@ -8,7 +8,7 @@ from cedr.model.belief import beliefs, first_occurrence, latest_belief, plain, v
 from cedr.model.event import Event, primitive
 from cedr.model.history import HistoryTable
 from cedr.model.intake import Intake, rows_of
-from cedr.model.schema import Catalog, EventType
+from cedr.model.schema import EventType, EventTypes
 from cedr.model.stream import Insert, Retract, insert
 from cedr.model.time import BEGINNING, FOREVER
 from cedr.testing.difference import assert_same_table
@@ -23,7 +23,7 @@ FIGURE_1 = """
 | e1 | 4 | 9 | 3 | ∞ | … |
 """
 
-REVISABLE = Catalog({"S": EventType("S", revisable=FOREVER)})
+REVISABLE = EventTypes({"S": EventType("S", revisable=FOREVER)})
 
 
 def said_at_once() -> list[Insert]:

@@ -6,7 +6,7 @@ from cedr.model.equivalence import logically_equivalent_to, out_of_order
 from cedr.model.event import primitive
 from cedr.model.history import HistoryTable
 from cedr.model.intake import Intake
-from cedr.model.schema import Catalog, EventType
+from cedr.model.schema import EventType, EventTypes
 from cedr.model.stream import Message, Retract, insert
 from cedr.model.time import FOREVER
 from cedr.testing.difference import assert_same_table
@@ -34,7 +34,7 @@ AT_7 = """
 | e0 | 1  | 10 | 3  | ∞  |
 """
 
-REVISABLE = Catalog({"S": EventType("S", revisable=FOREVER)})
+REVISABLE = EventTypes({"S": EventType("S", revisable=FOREVER)})
 
 STORY: dict[int, Message] = {
     1: insert(primitive("S", "e0", 1, occurrence_end=5), "E0"),

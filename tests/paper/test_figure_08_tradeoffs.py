@@ -22,13 +22,13 @@ import pytest
 
 from cedr.model.event import primitive
 from cedr.model.level import MIDDLE, STRONG, WEAK, ConsistencyLevel
-from cedr.model.schema import Catalog, EventType
+from cedr.model.schema import EventType, EventTypes
 from cedr.model.stream import Guarantee, Insert, Message, insert
 from cedr.model.time import FOREVER
 from cedr.plan.compile import compile_text
 from cedr.semantics.levels import Reference
 
-TYPES = Catalog({name: EventType(name) for name in "AB"})
+TYPES = EventTypes({name: EventType(name) for name in "AB"})
 PLAN = compile_text("EVENT Q WHEN NOT(B, SEQUENCE(A AS x, A AS y, 4))", TYPES).queries["Q"].plan
 LEVELS = {"strong": STRONG, "middle": MIDDLE, "weak": WEAK}
 LENGTH = 24

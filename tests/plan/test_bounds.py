@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.time import FOREVER, HOUR, MINUTE, SECOND
 from cedr.plan import logical
 from cedr.plan.analyses.bounds import bounds_of, guarantee, in_words, longest_blocking, scope, state_held, undecided_for
@@ -20,7 +20,7 @@ REVISABLE = "TYPE R (k INTEGER) REVISABLE FOR 1 hour; TYPE S (k INTEGER) REVISAB
 
 def operator(text: str) -> Node:
     """The topmost operator of a query that is no OUTPUT."""
-    plan = list(compile_text(text, Catalog(open=True)).queries.values())[-1].plan
+    plan = list(compile_text(text, EventTypes(open=True)).queries.values())[-1].plan
     return next(n for n in logical.walk(plan) if not isinstance(n, logical.Query | logical.Project))
 
 

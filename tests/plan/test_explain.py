@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.time import MINUTE, SECOND
 from cedr.plan import logical
 from cedr.plan.compile import compile_text
@@ -53,7 +53,7 @@ QUERIES = {
 
 
 def plan_of(text: str) -> logical.Query:
-    return list(compile_text(text, Catalog(open=True)).queries.values())[-1].plan
+    return list(compile_text(text, EventTypes(open=True)).queries.values())[-1].plan
 
 
 def test_explanations_as_text(golden: Callable[[Path, str], None]) -> None:

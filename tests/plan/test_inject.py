@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cedr.expression.render import render
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.plan import logical
 from cedr.plan.compile import compile_text
 from cedr.plan.logical import walk
@@ -12,7 +12,7 @@ from tests.semantics.running import matches
 
 def injected(query: str) -> dict[str, list[str]]:
     """The predicates of each operator by its place, and of each selection by what it selects from."""
-    (compiled,) = compile_text(query, Catalog(open=True)).queries.values()
+    (compiled,) = compile_text(query, EventTypes(open=True)).queries.values()
     found: dict[str, list[str]] = {}
     for node in walk(compiled.plan):
         if isinstance(node, logical.Pattern) and node.predicates:

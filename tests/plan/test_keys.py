@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from cedr.expression.tree import Attribute, Binary, IsNull, Literal
 from cedr.model.event import Event
 from cedr.model.modes import KeyMode
-from cedr.model.schema import Catalog, DataType
+from cedr.model.schema import DataType, EventTypes
 from cedr.plan.analyses.keys import NoPartitionKey, Partitioning, PartitionKey, partition_key, partition_keys
 from cedr.plan.compile import compile_text
 from cedr.plan.inject import inject_all, key_conjuncts, with_keys
@@ -26,7 +26,7 @@ from cedr.plan.walk import map_inputs
 from cedr.testing.histories import History, histories, revised_histories
 from tests.plan.plans import KEY, PLAIN, REVISABLE, VALUE, output, patterns, relations, result
 
-OPEN = Catalog(open=True)
+OPEN = EventTypes(open=True)
 
 
 def key_of(query: str) -> Partitioning:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.plan.analyses.pattern_key import key_of
 from cedr.plan.compile import compile_text
 from cedr.plan.physical.choose import choose, desugared
@@ -16,7 +16,7 @@ from cedr.testing.histories import small_catalog
 SCOPED = "SEQUENCE(A x, B y, 5)"
 
 
-def physical(text: str, catalog: Catalog | None = None) -> Physical:
+def physical(text: str, catalog: EventTypes | None = None) -> Physical:
     """The physical plan of the last query of a text."""
     program = compile_text(text, catalog or small_catalog())
     return choose(desugared(list(program.queries.values())[-1].plan))

@@ -13,7 +13,7 @@ import pytest
 from cedr.diagnostics.exceptions import InternalError
 from cedr.expression.tree import TRUE, Binary
 from cedr.model.event import primitive
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.plan import logical
 from cedr.plan.compile import compile_text
 from cedr.plan.describe import plan_text
@@ -92,7 +92,7 @@ BY_HAND = {
 
 def examples(rule: str) -> Iterator[tuple[str, Node]]:
     for title, text in TEXTS[rule].items():
-        yield title, compile_text(text, Catalog(open=True)).queries["E"].plan.input
+        yield title, compile_text(text, EventTypes(open=True)).queries["E"].plan.input
     for title in BY_HAND.get(rule, ()):
         yield title, TEMPLATES[title](P, Q, R)
 

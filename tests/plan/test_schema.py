@@ -6,7 +6,7 @@ import pytest
 
 from cedr.expression.tree import Attribute, Binary, Header, HeaderField, conjunction
 from cedr.model.modes import JoinKind
-from cedr.model.schema import Catalog, DataType
+from cedr.model.schema import DataType, EventTypes
 from cedr.plan import logical
 from cedr.plan.analyses.schema import attributes_of
 from cedr.plan.analyses.scope import leaves
@@ -81,7 +81,7 @@ def test_what_a_negation_holds_is_negated_at_any_depth() -> None:
 
 
 def test_a_named_query_is_a_leaf() -> None:
-    program = compile_text("EVENT E WHEN ANY(A a); EVENT F WHEN ANY(E e)", Catalog(open=True))
+    program = compile_text("EVENT E WHEN ANY(A a); EVENT F WHEN ANY(E e)", EventTypes(open=True))
     (leaf,) = leaves(program.queries["F"].plan.input.input)  # type: ignore[attr-defined]
     assert (leaf.variable, leaf.source.type.name) == ("e", "E")
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from cedr.expression.tree import Attribute, Binary
-from cedr.model.schema import Catalog, DataType, EventType
+from cedr.model.schema import DataType, EventType, EventTypes
 from cedr.plan import logical
 from cedr.plan.analyses.bounds import scope
 from cedr.plan.analyses.keys import NoPartitionKey, partition_key
@@ -21,7 +21,7 @@ from cedr.plan.logical import Contributor, Made, Node, Query
 from cedr.plan.rewrite import rewrite
 from cedr.testing.histories import small_catalog
 
-CATALOG = Catalog({**small_catalog("A", "B", "C", "D").types, "E": EventType("E", {"id": DataType.STRING})})
+CATALOG = EventTypes({**small_catalog("A", "B", "C", "D").types, "E": EventType("E", {"id": DataType.STRING})})
 LINKED = "WHERE {a.k = b.k} AND {b.v = c.v}"
 
 

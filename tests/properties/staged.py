@@ -12,7 +12,7 @@ from cedr.consistency.pipeline import Pipeline
 from cedr.model.dead_letter import DeadLetter
 from cedr.model.event import Event
 from cedr.model.level import ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Guarantee, Insert, Message
 from cedr.model.time import BEGINNING, Time
 from cedr.plan.analyses.keys import NoPartitionKey, partition_key
@@ -40,7 +40,7 @@ class Chain:
     """All stages of a plan, each with some buckets."""
 
     def __init__(
-        self, plan: Query, level: ConsistencyLevel, catalog: Catalog, buckets: int, revisable: int = 0
+        self, plan: Query, level: ConsistencyLevel, catalog: EventTypes, buckets: int, revisable: int = 0
     ) -> None:
         found = stages_of(plan, keyed, revisable)
         assert not isinstance(found, NoStages), found.reason
@@ -49,7 +49,7 @@ class Chain:
         self.letters: list[DeadLetter] = []
         self._level = level
         made = {stage.made.type.name: stage.made.type for stage in found if stage.made is not None}
-        self._catalog = Catalog({**catalog.types, **made})
+        self._catalog = EventTypes({**catalog.types, **made})
         self._pipelines = [[self._pipeline(number) for _ in range(buckets)] for number in range(len(found))]
 
     def _pipeline(self, number: int) -> Pipeline:

@@ -15,7 +15,7 @@ from cedr.model.equivalence import projected
 from cedr.model.event import Event
 from cedr.model.history import HistoryTable
 from cedr.model.level import ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Change, Guarantee, Insert, Message, Retract
 from cedr.model.sync import sync_of
 from cedr.model.time import FOREVER, Time
@@ -61,14 +61,14 @@ class Step(NamedTuple):
     guarantee: Time
 
 
-def plan_of(file: File, catalog: Catalog) -> Node:
+def plan_of(file: File, catalog: EventTypes) -> Node:
     return list(compile_file(file, catalog).queries.values())[-1].plan
 
 
 def run(
     plan: Node,
     level: ConsistencyLevel,
-    catalog: Catalog,
+    catalog: EventTypes,
     batches: Sequence[Sequence[Message]],
     every: int = 1,
     engine: MakesEngine = Reference,

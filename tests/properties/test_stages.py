@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cedr.consistency.pipeline import Pipeline
 from cedr.model.event import Event, Payload, primitive_contributors
 from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Guarantee, Insert, Message, Retract
 from cedr.model.time import FOREVER
 from cedr.plan.compile import compile_text
@@ -51,7 +51,7 @@ QUERIES = {
 }
 
 
-def plan_of(name: str, catalog: Catalog = CATALOG) -> Query:
+def plan_of(name: str, catalog: EventTypes = CATALOG) -> Query:
     return compile_text(QUERIES[name], catalog).queries["Q"].plan
 
 

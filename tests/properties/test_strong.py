@@ -13,7 +13,7 @@ from cedr.language.parse import parse
 from cedr.language.syntax import File
 from cedr.model.intake import Intake
 from cedr.model.level import MIDDLE, STRONG, Bound, ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Insert, Retract
 from cedr.model.time import BEGINNING, FOREVER
 from cedr.semantics.levels import Reference
@@ -46,7 +46,7 @@ REVISIONS = arriving(REVISED)
 def keeps_its_promise(
     file: File,
     level: ConsistencyLevel,
-    catalog: Catalog,
+    catalog: EventTypes,
     story: Story,
     every: int = 1,
     engine: MakesEngine = Reference,

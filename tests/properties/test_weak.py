@@ -16,7 +16,7 @@ from cedr.model.event import Event
 from cedr.model.history import HistoryTable
 from cedr.model.intake import Intake
 from cedr.model.level import WEAK, Bound, ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Change, Guarantee, Message, Retract
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.semantics.evaluate import evaluate
@@ -76,7 +76,7 @@ def unfrozen(rows: Iterable[Event], line: Time) -> list[Event]:
 
 
 def is_right_at_sync_points(
-    engine: MakesEngine, file: File, level: ConsistencyLevel, catalog: Catalog, story: Story
+    engine: MakesEngine, file: File, level: ConsistencyLevel, catalog: EventTypes, story: Story
 ) -> None:
     """R35: the said rows that are not frozen equal, at g, the due unfrozen rows of the oracle on what was received."""
     _, batches = story

@@ -16,7 +16,7 @@ from cedr.language.syntax import File
 from cedr.model.equivalence import logically_equivalent_to, projected
 from cedr.model.history import HistoryTable
 from cedr.model.intake import Intake
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.time import FOREVER
 from cedr.plan.compile import compile_file
 from cedr.semantics.evaluate import evaluate
@@ -31,12 +31,12 @@ FOR_A_WHILE = some.small_catalog(revisable=3)
 Story = tuple[History, Batches]
 
 
-def stories(catalog: Catalog, largest: int = 5) -> st.SearchStrategy[Story]:
+def stories(catalog: EventTypes, largest: int = 5) -> st.SearchStrategy[Story]:
     histories = some.revised_histories(catalog, max_size=largest)
     return histories.flatmap(lambda h: st.tuples(st.just(h), some.arrivals(h, revised=True)))
 
 
-def well_behaved(file: File, catalog: Catalog, story: Story) -> None:
+def well_behaved(file: File, catalog: EventTypes, story: Story) -> None:
     history, batches = story
     intake = Intake(catalog)
     for batch in batches:
@@ -69,7 +69,7 @@ def test_compositions(file: File, story: Story) -> None:
 
 @pytest.mark.parametrize("catalog", [PLAIN, REVISABLE, FOR_A_WHILE], ids=["plain", "revisable", "for a while"])
 @given(data=st.data())
-def test_detours_amount_to_the_history(catalog: Catalog, data: st.DataObject) -> None:
+def test_detours_amount_to_the_history(catalog: EventTypes, data: st.DataObject) -> None:
     """Paper: Section 4, Figure 2.  Readings: R3 to R5, R37, R41: the strategies keep what they promise."""
     history, batches = data.draw(stories(catalog))
     intake = Intake(catalog)

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from cedr.model.event import primitive
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Guarantee, Message, Retract, insert
 from cedr.model.time import FOREVER
 from cedr.plan import logical
@@ -24,7 +24,7 @@ REVISABLE = some.small_catalog("A", "B", revisable=FOREVER)
 class Story:
     """A query that takes in messages, compared with the oracle after each batch."""
 
-    def __init__(self, text: str, catalog: Catalog = PLAIN, plan: logical.Node | None = None) -> None:
+    def __init__(self, text: str, catalog: EventTypes = PLAIN, plan: logical.Node | None = None) -> None:
         self.plan = compile_text(f"EVENT Q {text}", catalog).queries["Q"].plan if plan is None else plan
         self.driven = Driven(self.plan, Admission(catalog))
         self._time = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cedr.model.event import Event, primitive, primitive_contributors
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.time import FOREVER, parse_timestamp
 from cedr.plan.compile import compile_text
 from cedr.semantics.evaluate import evaluate, latest
@@ -59,7 +59,7 @@ def tables(text: str) -> dict[str, list[Event]]:
 
 def bitemporal(query: str, events: str, name: str | None = None) -> list[Event]:
     """The bitemporal table of a query of the text, by default the last one."""
-    program = compile_text(query, Catalog(open=True))
+    program = compile_text(query, EventTypes(open=True))
     chosen = program.queries[name or list(program.queries)[-1]]
     return sorted(evaluate(chosen.plan, tables(events)), key=lambda e: (e.occurrence_start, e.valid_start, e.id))
 

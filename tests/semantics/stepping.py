@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cedr.model.level import ConsistencyLevel
-from cedr.model.schema import Catalog, EventType
+from cedr.model.schema import EventType, EventTypes
 from cedr.model.stream import Change, Guarantee, Insert, Message, Retract, insert
 from cedr.model.time import FOREVER
 from cedr.plan.compile import CompiledQuery, compile_text
@@ -28,8 +28,8 @@ def message(line: str) -> Message:
 
 def engine(query: str, level: ConsistencyLevel, revisable: int = FOREVER) -> Reference:
     """The engine of the last query of a text; its types may be revised."""
-    types = _types(compile_text(query, Catalog(open=True)).queries)
-    catalog = Catalog({t.name: replace(t, revisable=revisable) for t in types}, open=True)
+    types = _types(compile_text(query, EventTypes(open=True)).queries)
+    catalog = EventTypes({t.name: replace(t, revisable=revisable) for t in types}, open=True)
     return Reference(list(compile_text(query, catalog).queries.values())[-1].plan, level, catalog)
 
 

@@ -9,7 +9,7 @@ from pyspark.sql import Row
 import cedr
 from cedr.consistency.pipeline import Pipeline
 from cedr.model.level import MIDDLE
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Guarantee, Retract
 from cedr.plan.compile import compile_text
 from cedr.spark.output.measures import MEASURES, measure_level
@@ -35,8 +35,8 @@ def test_the_newest_measures_whatever_their_form() -> None:
 
 def test_a_bucket_measures_retractions_of_unknown_rows() -> None:
     """R37."""
-    plan = compile_text("EVENT Q WHEN ANY(A AS a)", Catalog(open=True)).queries["Q"].plan
-    pipeline = Pipeline(plan, MIDDLE, Catalog(open=True))
+    plan = compile_text("EVENT Q WHEN ANY(A AS a)", EventTypes(open=True)).queries["Q"].plan
+    pipeline = Pipeline(plan, MIDDLE, EventTypes(open=True))
     (changes,) = pipeline.step([Guarantee(5), Retract("A/a@5", valid_end=9)], 1)
     row = measure_level(0, pipeline.measures()[0], changes, 5, 0)
     assert row["unknown"] == 1

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cedr.connect.messages import take_messages
-from cedr.hosts.catalog import declared_types
+from cedr.hosts.event_types import declared_types
 from cedr.hosts.host import Start
 from cedr.hosts.naive import Naive, NaiveChanges
 from cedr.hosts.oracle import Oracle
@@ -24,7 +24,7 @@ from cedr.language.parse import parse
 from cedr.language.syntax import File
 from cedr.model.intake import Intake
 from cedr.model.level import MIDDLE, STRONG, WEAK
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Guarantee, Insert, Message, Retract
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.plan.compile import compile_text
@@ -104,7 +104,7 @@ class Fragile(Naive):
 class Hasty(Naive):
     """Takes STRONG for MIDDLE."""
 
-    def __init__(self, plan: Any, levels: Any, catalog: Catalog, providers: Any = ()) -> None:
+    def __init__(self, plan: Any, levels: Any, catalog: EventTypes, providers: Any = ()) -> None:
         super().__init__(plan, [MIDDLE if level == STRONG else level for level in levels], catalog, providers)
 
 
@@ -249,7 +249,7 @@ def test_an_empty_file_is_no_failure() -> None:
 
 def test_finite_memory_is_judged_where_it_can_be() -> None:
     """R35: of group-by only the payloads alive at g are promised."""
-    story = story_of([], Catalog())
+    story = story_of([], EventTypes())
     pattern, groups = plan_of_text(ALERT), plan_of_text(f"{TYPES} EVENT N FROM A AS a OUTPUT COUNT(*) AS n")
     assert WEAK in levels_for(pattern, story, Random(0))
     assert WEAK not in levels_for(groups, story, Random(0))

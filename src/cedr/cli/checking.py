@@ -12,10 +12,10 @@ from cedr.cli.reporting import exit_status, report
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import CedrError
 from cedr.diagnostics.span import Span
-from cedr.hosts.catalog import read_catalog
+from cedr.hosts.event_types import read_types
 from cedr.hosts.queries import query_file, types_for
 from cedr.model.level import MIDDLE
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.plan.compile import Program, compile_file
 from cedr.plan.notes import unless_note
 
@@ -29,7 +29,7 @@ NOT_DECLARED = Diagnostic(
 
 def check_files(names: Sequence[str], catalogs: Sequence[str], *, as_json: bool) -> None:
     """Check every file; exit status 1 if any is wrong."""
-    known = read_catalog(catalogs)
+    known = read_types(catalogs)
     status = 0
     for name in names:
         try:
@@ -45,7 +45,7 @@ def check_files(names: Sequence[str], catalogs: Sequence[str], *, as_json: bool)
     raise typer.Exit(status)
 
 
-def compiled(name: str, known: Catalog) -> tuple[Program, bool]:
+def compiled(name: str, known: EventTypes) -> tuple[Program, bool]:
     """A file of queries, compiled against the types of a catalog and its own; and whether any type is declared.
 
     Errors of syntax and of meaning are raised together.

@@ -22,7 +22,7 @@ from cedr.data.change_log import ChangeLog
 from cedr.data.writing import format_of
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import StreamError, unwritable
-from cedr.hosts.catalog import read_catalog
+from cedr.hosts.event_types import read_types
 from cedr.hosts.measured import measures_as_data, measures_table
 from cedr.hosts.result import Result
 from cedr.hosts.run import evaluate
@@ -94,7 +94,7 @@ def eval_file(request: Request, printing: Printing, *, strict: bool, dead_letter
 
 def _evaluated(request: Request) -> Result:
     data = request.given()
-    catalog = read_catalog(request.catalogs)
+    catalog = read_types(request.catalogs)
     with working("evaluating"):
         return evaluate(
             Path(request.file),

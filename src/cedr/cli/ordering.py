@@ -9,7 +9,7 @@ import typer
 from cedr.cli.evaluating import Request
 from cedr.cli.reporting import WRONG, report
 from cedr.cli.show import progress
-from cedr.hosts.catalog import read_catalog
+from cedr.hosts.event_types import read_types
 from cedr.testing.order import Counterexample, check_order
 
 
@@ -22,7 +22,7 @@ def check_order_of(request: Request, *, runs: int, seed: int) -> None:
         runs,
         seed,
         event=request.event,
-        catalog=read_catalog(request.catalogs),
+        catalog=read_types(request.catalogs),
         host=request.host,
         track=progress,
         **request.data.words,

@@ -14,7 +14,7 @@ from cedr.cli.show import working
 from cedr.connect.outgoing import message_as_data
 from cedr.connect.rows import Data, change_as_data, contributor_ids
 from cedr.connect.tables import payload_text, restated, short_id
-from cedr.hosts.catalog import read_catalog
+from cedr.hosts.event_types import read_types
 from cedr.hosts.trace import Step, Trace, Utterance, View, trace
 from cedr.model.event import Event
 from cedr.model.intake import Accepted
@@ -42,7 +42,7 @@ def trace_file(request: Request, levels: Sequence[str], *, as_json: bool) -> Non
             consistency=levels,
             host=request.host,
             event=request.event,
-            catalog=read_catalog(request.catalogs),
+            catalog=read_types(request.catalogs),
             **request.data.words,
         )
     report(followed.warnings)

@@ -26,7 +26,7 @@ from cedr.connect.places import Path, Position
 from cedr.connect.values import Misfit, OutOfRange, describe, payload_of, time_of
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.model.event import Event, Payload, primitive
-from cedr.model.schema import Catalog, EventType
+from cedr.model.schema import EventType, EventTypes
 from cedr.model.stream import Guarantee, Insert, LineageKey, Message, Retract, default_key, insert
 from cedr.model.time import FOREVER, Interval, Time
 
@@ -44,19 +44,19 @@ class MessageFile:
     name: str
     messages: list[Arrival] = field(default_factory=list)
     dead_letters: list[Diagnostic] = field(default_factory=list)
-    types: Catalog = field(default_factory=Catalog)
+    types: EventTypes = field(default_factory=EventTypes)
 
 
-def read_messages(path: str | PathLike[str], catalog: Catalog | None = None) -> MessageFile:
+def read_messages(path: str | PathLike[str], catalog: EventTypes | None = None) -> MessageFile:
     """Read a file of messages; "-" is standard input.  Raises ``StreamError`` only where the file cannot be read."""
     name = fspath(path)
     with open_file(name, "the messages") as stream:
         return read_stream(stream, name, catalog)
 
 
-def read_stream(stream: BinaryIO, name: str, catalog: Catalog | None = None) -> MessageFile:
+def read_stream(stream: BinaryIO, name: str, catalog: EventTypes | None = None) -> MessageFile:
     """Read messages from an open file."""
-    reader = _Reader(name, catalog or Catalog())
+    reader = _Reader(name, catalog or EventTypes())
     for line in lines(stream, name):
         try:
             if line.fault is not None:
@@ -67,9 +67,9 @@ def read_stream(stream: BinaryIO, name: str, catalog: Catalog | None = None) -> 
     return reader.finish()
 
 
-def take_messages(messages: Iterable[Message | Mapping[str, object]], catalog: Catalog | None = None) -> MessageFile:
+def take_messages(messages: Iterable[Message | Mapping[str, object]], catalog: EventTypes | None = None) -> MessageFile:
     """The same for messages at hand, as objects or as dictionaries in the form of the file."""
-    reader = _Reader("<messages>", catalog or Catalog())
+    reader = _Reader("<messages>", catalog or EventTypes())
     for number, given in enumerate(messages, 1):
         position = Position(reader.result.name, number, _shown(given))
         try:
@@ -85,9 +85,9 @@ def take_messages(messages: Iterable[Message | Mapping[str, object]], catalog: C
 class _Reader:
     """Collects messages, and with them what is to be inferred."""
 
-    def __init__(self, name: str, declared: Catalog) -> None:
-        self.declared = Catalog(dict(declared.types))
-        self.result = MessageFile(name, types=Catalog(dict(declared.types), declared.open))
+    def __init__(self, name: str, declared: EventTypes) -> None:
+        self.declared = EventTypes(dict(declared.types))
+        self.result = MessageFile(name, types=EventTypes(dict(declared.types), declared.open))
         self.inference = Inference(frozenset(declared.types))
 
     def take(self, position: Position, message: Message) -> None:
@@ -103,7 +103,7 @@ class _Reader:
         return self.result
 
 
-def decode(value: object, catalog: Catalog) -> Message:
+def decode(value: object, catalog: EventTypes) -> Message:
     """The message that a value read from JSON stands for.  Raises ``Fault``."""
     if not isinstance(value, Mapping):
         raise Fault("bad-message", f"a message is an object, this is {describe(value)}")
@@ -120,7 +120,7 @@ def decode(value: object, catalog: Catalog) -> Message:
     return _insert(fields, value, catalog) if kind == "insert" else _retract(fields, value)
 
 
-def checked(message: Message, catalog: Catalog) -> Message:
+def checked(message: Message, catalog: EventTypes) -> Message:
     """A message object held to the same rules as a line of a file.  Raises ``Fault``."""
     if not isinstance(message, Insert):
         return message
@@ -145,7 +145,7 @@ def _unknown_kind(value: Mapping[str, object], kinds: list[str]) -> Fault:
     return Fault("unknown-message", f'there is no message "{other}"', (other,), key=True, hint=hint)
 
 
-def _insert(fields: Mapping[str, object], outer: Mapping[str, object], catalog: Catalog) -> Insert:
+def _insert(fields: Mapping[str, object], outer: Mapping[str, object], catalog: EventTypes) -> Insert:
     _check_fields(fields, INSERT_FIELDS, "an insert", ("insert",))
     _require(fields, ("type", "id", "vs"), "an insert", "insert")
     times = {name: _time(fields[name], ("insert", name)) for name in ("vs", "ve", "os", "oe") if name in fields}

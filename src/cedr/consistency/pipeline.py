@@ -25,7 +25,7 @@ from cedr.consistency.run import Run
 from cedr.model.dead_letter import DeadLetter
 from cedr.model.event import Event
 from cedr.model.level import STRONG, ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Message
 from cedr.model.time import FOREVER, Time
 from cedr.plan.analyses.open_ends import shown_ends
@@ -49,7 +49,7 @@ class Pipeline:
         self,
         plan: Node,
         levels: ConsistencyLevel | Sequence[ConsistencyLevel],
-        catalog: Catalog,
+        catalog: EventTypes,
         providers: Iterable[str] = (),
         *,
         all_streams: bool = True,

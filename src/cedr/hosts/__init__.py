@@ -1,7 +1,7 @@
 """Queries on messages: from what a user gives (texts, files, lists) to the rows of a result.
 
 ``host`` says what a host is; ``oracle`` and ``local`` are hosts, and ``choice`` has the table of all of them.
-``queries`` and ``catalog`` need none; ``run`` does, and is imported when ``evaluate`` is first used.
+``queries`` and ``event_types`` need none; ``run`` does, and is imported when ``evaluate`` is first used.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from cedr.connect.outgoing import message_as_line
 from cedr.connect.places import Position
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.model.event import Payload, Value
-from cedr.model.schema import Catalog, DataType
+from cedr.model.schema import DataType, EventTypes
 from cedr.model.stream import Guarantee, Insert, Message, Retract
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ _KEPT_AS: Mapping[DataType, type] = {
 class Feed:
     """Turns what is given into messages; keeps what could not be read."""
 
-    def __init__(self, types: Catalog) -> None:
+    def __init__(self, types: EventTypes) -> None:
         self.faults: list[Diagnostic] = []
         self.count = 0
         """How many were given, the unreadable ones included; each row of a batch of columns is one."""
         self._unread: list[int] = []
-        self._types = Catalog(dict(types.types))
+        self._types = EventTypes(dict(types.types))
         self._shapes = {
             name: tuple((attribute, _KEPT_AS.get(data)) for attribute, data in event_type.attributes.items())
             for name, event_type in types.types.items()

@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 
 from cedr.model.intake import Accepted, DeadLetter, Intake
 from cedr.model.level import Bound, ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Message
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 
@@ -26,13 +26,13 @@ class Holding:
     >>> from cedr.model.event import primitive
     >>> from cedr.model.level import MIDDLE, STRONG
     >>> from cedr.model.stream import insert
-    >>> door = Holding(Catalog())
+    >>> door = Holding(EventTypes())
     >>> _ = door.receive([insert(primitive("A", "a", 7))], 1, [MIDDLE, STRONG])
     >>> len(door.held(0)), len(door.held(1)), len(door.fresh[0])
     (0, 1, 1)
     """
 
-    def __init__(self, catalog: Catalog, providers: Iterable[str] = ()) -> None:
+    def __init__(self, catalog: EventTypes, providers: Iterable[str] = ()) -> None:
         self.intake = Intake(catalog, providers)
         self._late = 0
         self.fresh: list[list[Accepted]] = []

@@ -18,7 +18,7 @@ from cedr.hosts.result import Track
 from cedr.model.event import Event
 from cedr.model.intake import DeadLetter
 from cedr.model.level import ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Change, Guarantee, Insert, Message, Retract
 from cedr.model.sync import sync_of
 from cedr.model.time import FOREVER, Time
@@ -41,7 +41,7 @@ class Job:
     query: CompiledQuery
     messages: tuple[Message, ...]
     level: ConsistencyLevel
-    types: Catalog
+    types: EventTypes
     batch: int = 1
     """So many messages make a step of the change stream."""
 
@@ -133,7 +133,7 @@ class StandingQuery(Protocol):
         """Go on where another run of the same query was."""
 
 
-Start = Callable[[Node, Levels, Catalog, Iterable[str]], StandingQuery]
+Start = Callable[[Node, Levels, EventTypes, Iterable[str]], StandingQuery]
 """Starts a query: of its plan, its levels, the event types, and the providers that are known beforehand."""
 
 
@@ -141,7 +141,7 @@ Start = Callable[[Node, Levels, Catalog, Iterable[str]], StandingQuery]
 class LiveHost(Host, Protocol):
     """A host that also runs a query on a stream, in this process."""
 
-    def start(self, plan: Node, levels: Levels, types: Catalog, providers: Iterable[str] = (), /) -> StandingQuery:
+    def start(self, plan: Node, levels: Levels, types: EventTypes, providers: Iterable[str] = (), /) -> StandingQuery:
         """Start a query."""
 
 

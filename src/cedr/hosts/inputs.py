@@ -18,7 +18,7 @@ from cedr.data.frames import is_frame
 from cedr.data.opening import LocalEvents, holds_messages, is_message, local_events, wrong_data
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import StreamError
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Guarantee, Insert, Retract
 
 
@@ -86,7 +86,7 @@ def _no_words(given: Mapping[str, Any]) -> None:
         raise StreamError(Diagnostic("bad-word", primary))
 
 
-def messages_of(data: Messages, known: Catalog) -> MessageFile:
+def messages_of(data: Messages, known: EventTypes) -> MessageFile:
     """Messages of our own form, read whole."""
     if isinstance(data, MessageFile):
         return data

@@ -31,7 +31,7 @@ from cedr.hosts.queries import AnyQuery, choose, folder_of, parse_level, parsed
 from cedr.hosts.standing import Said, Standing, compiled
 from cedr.model.event import Event
 from cedr.model.level import MIDDLE, ConsistencyLevel
-from cedr.model.schema import Catalog, EventType
+from cedr.model.schema import EventType, EventTypes
 from cedr.model.stream import Change
 from cedr.model.time import Time
 from cedr.plan.compile import CompiledQuery
@@ -176,7 +176,7 @@ class _Options(TypedDict, total=False):
     """What may be said beside the levels, and the words that describe data."""
 
     event: str | None
-    catalog: Catalog | str | PathLike[str] | None
+    catalog: EventTypes | str | PathLike[str] | None
     providers: Iterable[str]
     batch: int | None
     clock: Callable[[], Time] | None
@@ -226,7 +226,7 @@ def run(  # noqa: PLR0913 - one for each choice
     *,
     consistency: Level | Levels | None = None,
     event: str | None = None,
-    catalog: Catalog | str | PathLike[str] | None = None,
+    catalog: EventTypes | str | PathLike[str] | None = None,
     providers: Iterable[str] = (),
     batch: int | None = None,
     clock: Callable[[], Time] | None = None,

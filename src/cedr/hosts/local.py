@@ -11,7 +11,7 @@ from typing import Final
 from cedr.hosts.host import Answer, Job, Levels, StandingQuery, Stream, said_by, stream_of
 from cedr.hosts.result import Track, untracked
 from cedr.model.level import MIDDLE
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Guarantee
 from cedr.model.time import FOREVER
 from cedr.plan.logical import Node
@@ -42,7 +42,7 @@ class Local:
         ties = running.measures()[0].ties
         return Answer(said_by(emitted, end), running.dead_letters(), changes, ties)
 
-    def start(self, plan: Node, levels: Levels, types: Catalog, providers: Iterable[str] = ()) -> StandingQuery:
+    def start(self, plan: Node, levels: Levels, types: EventTypes, providers: Iterable[str] = ()) -> StandingQuery:
         """The pipeline of operators."""
         from cedr.consistency.pipeline import Pipeline
 

@@ -17,7 +17,7 @@ from cedr.hosts.holding import Holding
 from cedr.model.event import Event
 from cedr.model.intake import DeadLetter
 from cedr.model.level import ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Change, Guarantee, Insert, Message, Retract
 from cedr.model.time import Time
 from cedr.plan.logical import Node
@@ -50,7 +50,7 @@ class Naive:
         self,
         plan: Node,
         levels: ConsistencyLevel | Sequence[ConsistencyLevel],
-        catalog: Catalog,
+        catalog: EventTypes,
         providers: Iterable[str] = (),
     ) -> None:
         named = tuple(providers)

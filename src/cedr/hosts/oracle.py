@@ -11,7 +11,7 @@ from typing import Final
 from cedr.hosts.host import Answer, Job, Levels, StandingQuery, Stream, said_by, stream_of
 from cedr.hosts.result import Track, untracked
 from cedr.model.intake import Intake
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.plan.logical import Node
 from cedr.semantics.evaluate import Oracle as Denotation
 from cedr.semantics.ties import tied
@@ -39,7 +39,7 @@ class Oracle:
             rows = said_by(changes(untracked).changes, job.query.as_of)
         return Answer(rows, intake.dead_letters(final=True), changes, tied(job.query.plan, known))
 
-    def start(self, plan: Node, levels: Levels, types: Catalog, providers: Iterable[str] = ()) -> StandingQuery:
+    def start(self, plan: Node, levels: Levels, types: EventTypes, providers: Iterable[str] = ()) -> StandingQuery:
         """The naive engine."""
         from cedr.hosts.naive import Naive
 

@@ -18,13 +18,13 @@ from cedr.data.rejected import Rejects
 from cedr.data.results import Shape
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import StreamError
-from cedr.hosts.catalog import declared_types, merged
+from cedr.hosts.event_types import declared_types, merged
 from cedr.hosts.noticing import noticed
 from cedr.hosts.queries import Parsed, catalog_of, choose
 from cedr.hosts.units import check_units
 from cedr.language.check import uses_of
 from cedr.language.syntax import File, Query
-from cedr.model.schema import Catalog, DataType, EventType
+from cedr.model.schema import DataType, EventType, EventTypes
 from cedr.model.time import FOREVER
 from cedr.plan.analyses.reads import reads_of, types_read
 from cedr.plan.compile import CompiledQuery, Program, compile_file
@@ -36,7 +36,7 @@ class Prepared:
 
     program: Program
     query: CompiledQuery
-    types: Catalog
+    types: EventTypes
     _arriving: Arriving
     _load: Callable[[], Arriving]
     rejects: Rejects
@@ -60,7 +60,7 @@ class Prepared:
 def prepare(
     query: Parsed,
     given: LocalEvents,
-    catalog: Catalog | str | PathLike[str] | None,
+    catalog: EventTypes | str | PathLike[str] | None,
     event: str | None,
     bad_rows: float,
 ) -> Prepared:
@@ -89,21 +89,21 @@ def prepare(
 class _Texts:
     """A query as it was given, to be compiled against one catalog after the other."""
 
-    def __init__(self, query: Parsed, catalog: Catalog | str | PathLike[str] | None) -> None:
+    def __init__(self, query: Parsed, catalog: EventTypes | str | PathLike[str] | None) -> None:
         self.declared = catalog_of(catalog)
         self.file: File | None = None
         self.revisable: dict[str, int] = {}
         """For how long events may be revised, of types whose attributes are those of their data."""
         self._program: Program | None = query if isinstance(query, Program) else None
         if isinstance(query, Program):
-            self.declared = merged(self.declared, Catalog({t.name: t for t in query.types if not t.open}))
+            self.declared = merged(self.declared, EventTypes({t.name: t for t in query.types if not t.open}))
             return
         self.file = query
         own = declared_types(self.file)
-        self.declared = merged(self.declared, Catalog({t.name: t for t in own if not t.open}))
+        self.declared = merged(self.declared, EventTypes({t.name: t for t in own if not t.open}))
         self.revisable = {t.name: t.revisable for t in own if t.open}
 
-    def compiled(self, types: Catalog) -> Program:
+    def compiled(self, types: EventTypes) -> Program:
         """The program; one that was compiled before stays as it is."""
         if self._program is not None:
             return self._program
@@ -136,7 +136,7 @@ def _names(node: object) -> Iterator[str]:
                 yield from _names(getattr(node, each.name))
 
 
-def _loose(given: LocalEvents, named: set[str], texts: _Texts) -> Catalog:
+def _loose(given: LocalEvents, named: set[str], texts: _Texts) -> EventTypes:
     """The types of the data, as far as they are known without reading it; attributes of CSV and JSON are ANY."""
     mentioned = texts.mentioned()
     found: dict[str, dict[str, DataType]] = {}
@@ -157,10 +157,10 @@ def _loose(given: LocalEvents, named: set[str], texts: _Texts) -> Catalog:
         name: EventType(name, of, shapes={each: shape for each, shape in shapes.items() if each in of})
         for name, of in found.items()
     }
-    return Catalog({**types, **missing})
+    return EventTypes({**types, **missing})
 
 
-def _needed(chosen: CompiledQuery, loose: Catalog, declared: Catalog) -> dict[str, Mapping[str, DataType]]:
+def _needed(chosen: CompiledQuery, loose: EventTypes, declared: EventTypes) -> dict[str, Mapping[str, DataType]]:
     """The types that are read, each with the attributes that are needed of it; ANY where the type is to be inferred."""
     found: dict[str, Mapping[str, DataType]] = {}
     for name, attributes in reads_of(chosen.plan).items():
@@ -182,7 +182,7 @@ def _check_columns(name: str, read: Mapping[str, DataType], there: Mapping[str, 
         raise StreamError(Diagnostic("unknown-column", primary, detail=detail))
 
 
-def _inferred(loaded: list[Loaded], loose: Catalog, declared: Mapping[str, int]) -> Catalog:
+def _inferred(loaded: list[Loaded], loose: EventTypes, declared: Mapping[str, int]) -> EventTypes:
     """The types as the values have them; revisable where the data may hold revisions.  Reading: R37."""
     found: dict[str, EventType] = {}
     for one in loaded:
@@ -193,7 +193,7 @@ def _inferred(loaded: list[Loaded], loose: Catalog, declared: Mapping[str, int])
             attributes = {**before.attributes, **_together(before, part.type.attributes, first=name not in found)}
             allowed = declared.get(name, 0) or max(revised, before.revisable)
             found[name] = EventType(name, attributes, allowed, shapes={**before.shapes, **part.type.shapes})
-    return Catalog(found)
+    return EventTypes(found)
 
 
 def _together(before: EventType, attributes: Mapping[str, DataType], *, first: bool) -> dict[str, DataType]:

@@ -10,13 +10,13 @@ from cedr.connect.files import read_text
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import LanguageError
 from cedr.diagnostics.naming import named
-from cedr.hosts.catalog import declared_types, read_catalog
+from cedr.hosts.event_types import declared_types, read_types
 from cedr.language.check import check_text
 from cedr.language.parse import parse_all
 from cedr.language.syntax import File
 from cedr.language.tokens import duration_of
 from cedr.model.level import MIDDLE, ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.plan.analyses.reads import types_read
 from cedr.plan.compile import CompiledQuery, Program, compile_file, compile_text
 from cedr.plan.explain import Explanation, explain
@@ -44,7 +44,7 @@ class HasExplanation(Protocol):
     cedr_explanation: Explanation
 
 
-def query_file(query: str | PathLike[str] | Builder | File, known: Catalog | None = None) -> File:
+def query_file(query: str | PathLike[str] | Builder | File, known: EventTypes | None = None) -> File:
     """The tree of a query given as a text, as the path of a file, or built in Python.
 
     Raises ``LanguageError`` for a text that cannot be parsed, with what is wrong in its other statements: against the
@@ -71,7 +71,7 @@ def _wrong_query(given: object) -> LanguageError:
 def parsed(query: AnyQuery) -> Parsed:
     """A query as it was given, read if it is a text or a file.  Raises ``LanguageError``."""
     if isinstance(query, CompiledQuery):
-        return Program({query.name: query}, Catalog(types_read(query.plan)))
+        return Program({query.name: query}, EventTypes(types_read(query.plan)))
     return query if isinstance(query, Program) else query_file(query)
 
 
@@ -87,25 +87,25 @@ def is_path(text: str) -> bool:
     return text.endswith(".cedr") and "\n" not in text
 
 
-def _parsed(text: str, name: str, known: Catalog | None) -> File:
+def _parsed(text: str, name: str, known: EventTypes | None) -> File:
     parsed = parse_all(text, name)
     if parsed.errors:
-        check_text(text, name, Catalog(open=True) if known is None else types_for(parsed.file, known))
+        check_text(text, name, EventTypes(open=True) if known is None else types_for(parsed.file, known))
     return parsed.file
 
 
-def types_for(file: File, known: Catalog) -> Catalog:
+def types_for(file: File, known: EventTypes) -> EventTypes:
     """The types that a file is checked against: any name is taken where none is declared, in the file or elsewhere."""
     declared = known.types or declared_types(file).types
-    return Catalog(dict(known.types), open=known.open or not declared)
+    return EventTypes(dict(known.types), open=known.open or not declared)
 
 
 def compile_query(
-    query: str | PathLike[str] | Builder | File, catalog: Catalog | str | PathLike[str] | None = None
+    query: str | PathLike[str] | Builder | File, catalog: EventTypes | str | PathLike[str] | None = None
 ) -> Program:
     """Compile queries: a text, the path of a ``.cedr`` file, or built in Python.  Raises ``LanguageError``.
 
-    Names are checked against the types of the text and of the catalog, a file of TYPE statements or a ``Catalog``;
+    Names are checked against the types of the text and of the catalog, a file of TYPE statements or ``EventTypes``;
     where no type is declared at all, any name and any attribute is taken as it comes.
     """
     known = catalog_of(catalog)
@@ -118,7 +118,7 @@ def explain_query(
     *,
     consistency: ConsistencyLevel | str | None = None,
     event: str | None = None,
-    catalog: Catalog | str | PathLike[str] | None = None,
+    catalog: EventTypes | str | PathLike[str] | None = None,
 ) -> Explanation:
     """What a query does at a level and what that costs; by default the last query, at its own level or MIDDLE.
 
@@ -132,11 +132,11 @@ def explain_query(
     return explain(chosen.plan, level or chosen.consistency or MIDDLE)
 
 
-def catalog_of(given: Catalog | str | PathLike[str] | None) -> Catalog:
+def catalog_of(given: EventTypes | str | PathLike[str] | None) -> EventTypes:
     """A catalog as it is given: itself, a file, or none."""
-    if isinstance(given, Catalog):
+    if isinstance(given, EventTypes):
         return given
-    return Catalog() if given is None else read_catalog([given])
+    return EventTypes() if given is None else read_types([given])
 
 
 def choose(program: Program, event: str | None) -> CompiledQuery:
@@ -153,7 +153,7 @@ def choose(program: Program, event: str | None) -> CompiledQuery:
 def parse_level(text: str) -> ConsistencyLevel:
     """A consistency level as the language writes it: STRONG, or BLOCKING 2 seconds MEMORY 10 minutes.  Reading: R35."""
     try:
-        queries = compile_text(f"EVENT Q WHEN ANY(A) CONSISTENCY {text}", Catalog(open=True)).queries
+        queries = compile_text(f"EVENT Q WHEN ANY(A) CONSISTENCY {text}", EventTypes(open=True)).queries
     except LanguageError:
         queries = {}
     level = queries["Q"].consistency if len(queries) == 1 else None

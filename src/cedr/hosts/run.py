@@ -16,9 +16,9 @@ from cedr.data.change_log import ChangeLog
 from cedr.data.rejected import SHARE
 from cedr.data.results import Shape
 from cedr.diagnostics.diagnostic import Diagnostic
-from cedr.hosts.catalog import declared_types, merged
 from cedr.hosts.choice import DEFAULT, host_named
 from cedr.hosts.declared_data import given_data
+from cedr.hosts.event_types import declared_types, merged
 from cedr.hosts.host import Job, Stream, sensible_batch
 from cedr.hosts.inputs import Messages, messages_of
 from cedr.hosts.noticing import of_ties
@@ -29,7 +29,7 @@ from cedr.hosts.tabular import evaluate_rows
 from cedr.hosts.units import odd_times
 from cedr.model.dead_letter import DeadLetter
 from cedr.model.level import MIDDLE, ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Insert
 from cedr.model.time import FOREVER, Time
 from cedr.plan.analyses.reads import types_read
@@ -43,7 +43,7 @@ def evaluate(
     host: str | None = None,
     consistency: ConsistencyLevel | str | None = None,
     event: str | None = None,
-    catalog: Catalog | str | PathLike[str] | None = None,
+    catalog: EventTypes | str | PathLike[str] | None = None,
     batch: int | None = None,
     bad_rows: float = SHARE,
     **words: Any,
@@ -98,7 +98,7 @@ def evaluate(
 def ready(
     query: AnyQuery,
     messages: Messages,
-    catalog: Catalog | str | PathLike[str] | None,
+    catalog: EventTypes | str | PathLike[str] | None,
     words: Mapping[str, Any] | None = None,
     event: str | None = None,
 ) -> tuple[Program, MessageFile]:
@@ -111,15 +111,15 @@ def ready(
 
 
 def _on_messages(
-    query: Parsed, messages: Messages, catalog: Catalog | str | PathLike[str] | None
+    query: Parsed, messages: Messages, catalog: EventTypes | str | PathLike[str] | None
 ) -> tuple[Program, MessageFile]:
     declared = catalog_of(catalog)
     if isinstance(query, Program):
-        known = Catalog({event_type.name: event_type for event_type in query.types if not event_type.open})
+        known = EventTypes({event_type.name: event_type for event_type in query.types if not event_type.open})
         return query, messages_of(messages, merged(declared, known))
     known = merged(declared, declared_types(query))
     arrived = messages_of(messages, known)
-    return compile_file(query, Catalog(dict(arrived.types.types), open=not known.types)), arrived
+    return compile_file(query, EventTypes(dict(arrived.types.types), open=not known.types)), arrived
 
 
 def _data_as_messages(prepared: Prepared) -> tuple[Program, MessageFile]:

@@ -16,13 +16,13 @@ from cedr.connect.outgoing import message_as_line
 from cedr.connect.places import Position
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import HostError
-from cedr.hosts.catalog import declared_types, merged
+from cedr.hosts.event_types import declared_types, merged
 from cedr.hosts.feed import NAME, Feed
 from cedr.hosts.host import StandingQuery
 from cedr.hosts.queries import Parsed, catalog_of
 from cedr.model.intake import DeadLetter
 from cedr.model.level import ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Change, Message
 from cedr.model.time import Time
 from cedr.plan.compile import Program, compile_file
@@ -45,7 +45,7 @@ class Standing:
     """A standing query that is fed message by message; ``take`` and ``flush`` give what is said."""
 
     def __init__(
-        self, running: StandingQuery, types: Catalog, *, batch: int, clock: Callable[[], Time] | None, labelled: bool
+        self, running: StandingQuery, types: EventTypes, *, batch: int, clock: Callable[[], Time] | None, labelled: bool
     ) -> None:
         self.running = running
         self.feed = Feed(types)
@@ -119,9 +119,9 @@ class Standing:
 
 def compiled(
     query: Parsed,
-    catalog: Catalog | str | PathLike[str] | None,
-    inferred: Catalog | None = None,
-) -> tuple[Program, Catalog]:
+    catalog: EventTypes | str | PathLike[str] | None,
+    inferred: EventTypes | None = None,
+) -> tuple[Program, EventTypes]:
     """A program and the event types of its messages, before any message has come.
 
     Types are those of the text, of the catalog and, where a whole file was read, of its messages; where there are none
@@ -129,9 +129,9 @@ def compiled(
     """
     given = merged(catalog_of(catalog), *([] if inferred is None else [inferred]))
     if isinstance(query, Program):
-        own = Catalog({event_type.name: event_type for event_type in query.types if not event_type.open})
+        own = EventTypes({event_type.name: event_type for event_type in query.types if not event_type.open})
         known = merged(given, own)
-        return query, Catalog(dict(known.types), open=not known.types)
+        return query, EventTypes(dict(known.types), open=not known.types)
     known = merged(given, declared_types(query))
-    types = Catalog(dict(known.types), open=not known.types)
+    types = EventTypes(dict(known.types), open=not known.types)
     return compile_file(query, types), types

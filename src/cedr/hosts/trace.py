@@ -22,7 +22,7 @@ from cedr.hosts.reasons import Reasons
 from cedr.hosts.run import ready
 from cedr.model.intake import Accepted, DeadLetter
 from cedr.model.level import MIDDLE, ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Change, Insert, Message
 from cedr.model.time import Time
 from cedr.plan.analyses.reads import types_read
@@ -63,7 +63,7 @@ class Trace:
     query: CompiledQuery
     levels: tuple[ConsistencyLevel, ...]
     messages: tuple[Message, ...]
-    types: Catalog
+    types: EventTypes
     warnings: tuple[Diagnostic, ...]
     primitive: frozenset[str]
     clock: Clock
@@ -102,7 +102,7 @@ def trace(
     consistency: Sequence[ConsistencyLevel | str] = (),
     host: str | None = None,
     event: str | None = None,
-    catalog: Catalog | str | PathLike[str] | None = None,
+    catalog: EventTypes | str | PathLike[str] | None = None,
     **words: Any,
 ) -> Trace:
     """Follow a query at one or more levels.  The rest is as for ``cedr.evaluate``."""

@@ -29,7 +29,7 @@ from cedr.language.syntax import (
     TypeDeclaration,
     TypeReference,
 )
-from cedr.model.schema import Catalog, DataType, EventType, Shape
+from cedr.model.schema import DataType, EventType, EventTypes, Shape
 from cedr.model.time import format_time
 
 
@@ -46,25 +46,25 @@ class CheckedQuery:
 class CheckedFile:
     """A file without errors: the event types, the queries in the order of the text, and what is merely odd."""
 
-    types: Catalog
+    types: EventTypes
     queries: tuple[CheckedQuery, ...]
     warnings: tuple[Diagnostic, ...] = ()
 
 
-def check(file: File, catalog: Catalog | None = None) -> CheckedFile:
+def check(file: File, catalog: EventTypes | None = None) -> CheckedFile:
     """Check a parsed file.  Raises ``LanguageError`` with everything that is wrong in it."""
     problems = Problems()
-    checked = _FileCheck(file, catalog or Catalog(), problems).checked()
+    checked = _FileCheck(file, catalog or EventTypes(), problems).checked()
     if problems.errors:
         raise LanguageError(_sorted(problems.errors))
     return checked
 
 
-def check_text(text: str, name: str = "<query>", catalog: Catalog | None = None) -> CheckedFile:
+def check_text(text: str, name: str = "<query>", catalog: EventTypes | None = None) -> CheckedFile:
     """Parse and check a text.  Raises ``LanguageError`` with the errors of both, together."""
     parsed = parse_all(text, name)
     problems = Problems(list(parsed.errors))
-    checked = _FileCheck(parsed.file, catalog or Catalog(), problems, frozenset(parsed.broken)).checked()
+    checked = _FileCheck(parsed.file, catalog or EventTypes(), problems, frozenset(parsed.broken)).checked()
     if problems.errors:
         raise LanguageError(_sorted(problems.errors))
     return checked
@@ -78,10 +78,12 @@ def _sorted(errors: Iterable[Diagnostic]) -> list[Diagnostic]:
 class _FileCheck:
     """One file."""
 
-    def __init__(self, file: File, catalog: Catalog, problems: Problems, broken: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, file: File, catalog: EventTypes, problems: Problems, broken: frozenset[str] = frozenset()
+    ) -> None:
         self.problems = problems
         self.queries: dict[str, Query] = {}
-        types = Catalog(dict(catalog.types), catalog.open)
+        types = EventTypes(dict(catalog.types), catalog.open)
         self._declare(file, types)
         self.environment = Environment(types, broken=set(broken))
         self.found: dict[str, CheckedQuery] = {}
@@ -94,7 +96,7 @@ class _FileCheck:
 
     # -- names ------------------------------------------------------------------------------------------------------
 
-    def _declare(self, file: File, types: Catalog) -> None:
+    def _declare(self, file: File, types: EventTypes) -> None:
         first: dict[str, TypeDeclaration | Query] = {}
         for statement in file.statements:
             if statement.name in first:
@@ -113,7 +115,7 @@ class _FileCheck:
             else:
                 types.add(self._event_type(statement, types))
 
-    def _event_type(self, declaration: TypeDeclaration, types: Catalog) -> EventType:
+    def _event_type(self, declaration: TypeDeclaration, types: EventTypes) -> EventType:
         if declaration.inferred:  # the catalog knows the attributes once the file was read
             known = types.types.get(declaration.name) or EventType(declaration.name, open=True)
             return replace(known, revisable=declaration.revisable) if declaration.revisable else known

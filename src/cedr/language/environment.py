@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from cedr.diagnostics.span import Span
 from cedr.language.foreign import in_place_of_a_type
 from cedr.language.problems import Problems, close, listing
-from cedr.model.schema import Catalog, EventType
+from cedr.model.schema import EventType, EventTypes
 
 
 @dataclass
 class Environment:
     """What is known by name.  ``outputs`` and ``counts`` grow as queries are checked, in the order of their use."""
 
-    types: Catalog
+    types: EventTypes
     outputs: dict[str, EventType] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)

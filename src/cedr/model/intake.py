@@ -21,7 +21,7 @@ from cedr.model.event import Event
 from cedr.model.lineage import Lineage, Rows, revisable, rows_of, rows_of_lineages
 from cedr.model.providers import Providers
 from cedr.model.retractions import repeats, retract_fault, same_ends
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Guarantee, Insert, LineageKey, Message, Retract, start_in
 from cedr.model.sync import sync_of
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
@@ -63,14 +63,14 @@ class Intake:
 
     >>> from cedr.model.event import primitive
     >>> from cedr.model.stream import insert
-    >>> intake = Intake(Catalog())
+    >>> intake = Intake(EventTypes())
     >>> for message in (insert(primitive("A", "a", 7)), Guarantee(7), insert(primitive("A", "b", 5))):
     ...     letter = intake.receive(message)
     >>> letter.code, intake.guarantee, [event.id for event in intake.rows()["A"]]
     ('broken-guarantee', 7, ['a'])
     """
 
-    def __init__(self, catalog: Catalog, providers: Iterable[str] = ()) -> None:
+    def __init__(self, catalog: EventTypes, providers: Iterable[str] = ()) -> None:
         self.catalog = catalog
         self.accepted: list[Accepted] = []
         """In the order in which they took effect: a retraction that waited for its insert stands after it."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from cedr.model.belief import closed
 from cedr.model.event import Event
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Guarantee, Insert, LineageKey, Message, Retract
 from cedr.model.time import FOREVER, Time, plus
 
@@ -129,7 +129,7 @@ def lineages_of(messages: Iterable[Message]) -> dict[LineageKey, Lineage]:
     return lineages
 
 
-def rows_of(messages: Iterable[Message], catalog: Catalog) -> Rows:
+def rows_of(messages: Iterable[Message], catalog: EventTypes) -> Rows:
     """The rows that a set of accepted messages amounts to, by stream.
 
     Reduced by K, removed rows gone, versions closed by their modifications, revisions that came too late left out.
@@ -137,14 +137,14 @@ def rows_of(messages: Iterable[Message], catalog: Catalog) -> Rows:
 
     >>> from cedr.model.event import primitive
     >>> from cedr.model.stream import insert
-    >>> rows = rows_of([Retract("K", valid_end=8), insert(primitive("A", "a", 1), "K")], Catalog())
+    >>> rows = rows_of([Retract("K", valid_end=8), insert(primitive("A", "a", 1), "K")], EventTypes())
     >>> [(e.id, e.valid_start, e.valid_end) for e in rows["A"]]
     [('a', 1, 8)]
     """
     return rows_of_lineages(lineages_of(messages).values(), catalog)[0]
 
 
-def rows_of_lineages(lineages: Iterable[Lineage], catalog: Catalog) -> tuple[Rows, list[TooLate]]:
+def rows_of_lineages(lineages: Iterable[Lineage], catalog: EventTypes) -> tuple[Rows, list[TooLate]]:
     """The rows of the lineages, and the revisions left out of them."""
     too_late: list[TooLate] = []
     rows: Rows = {}
@@ -156,7 +156,7 @@ def rows_of_lineages(lineages: Iterable[Lineage], catalog: Catalog) -> tuple[Row
     return rows, too_late
 
 
-def revisable(catalog: Catalog, stream: str) -> int:
+def revisable(catalog: EventTypes, stream: str) -> int:
     """How long after its smallest Vs an event of the stream may be revised; an unknown stream is not.  Reading: R37."""
     event_type = catalog.get(stream)
     return 0 if event_type is None else event_type.revisable

@@ -8,7 +8,7 @@ from __future__ import annotations
 from cedr.model.dead_letter import Fault, ends_before, late
 from cedr.model.event import Event
 from cedr.model.lineage import Lineage, revisable
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Retract
 from cedr.model.time import plus
 
@@ -27,7 +27,7 @@ def repeats(lineage: Lineage, message: Retract) -> bool:
     return any(same_ends(known.message, message) for known in lineage.retractions)
 
 
-def retract_fault(event: Event, message: Retract, catalog: Catalog) -> Fault | None:
+def retract_fault(event: Event, message: Retract, catalog: EventTypes) -> Fault | None:
     """What a retraction may not say about a row.  Readings: R3, R37."""
     oe, ve = message.occurrence_end, message.valid_end
     if ve is not None and ve < event.valid_start:

@@ -121,7 +121,7 @@ class EventType:
 
 
 @dataclass(slots=True)
-class Catalog:
+class EventTypes:
     """The event types known by name.  With ``open``, an unknown name is an open type instead of an error."""
 
     types: dict[str, EventType] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from cedr.language.check import CheckedFile, CheckedQuery, check
 from cedr.language.parse import parse
 from cedr.language.syntax import File
 from cedr.model.level import ConsistencyLevel
-from cedr.model.schema import Catalog, EventType
+from cedr.model.schema import EventType, EventTypes
 from cedr.model.time import Time
 from cedr.plan import logical
 from cedr.plan.lower import Lowering
@@ -32,16 +32,16 @@ class Program:
     """All queries of a text, in its order, with the event types they are checked against."""
 
     queries: dict[str, CompiledQuery]
-    types: Catalog
+    types: EventTypes
     warnings: tuple[Diagnostic, ...] = ()
 
 
-def compile_text(text: str, catalog: Catalog | None = None, name: str = "<query>") -> Program:
+def compile_text(text: str, catalog: EventTypes | None = None, name: str = "<query>") -> Program:
     """Compile the text of a file.  Raises ``LanguageError`` with everything that is wrong."""
     return compile_file(parse(text, name), catalog)
 
 
-def compile_file(file: File, catalog: Catalog | None = None) -> Program:
+def compile_file(file: File, catalog: EventTypes | None = None) -> Program:
     """Compile a tree, of the parser or of the Python builder."""
     checked = check(file, catalog)
     return Program(_compiled(checked), checked.types, checked.warnings)

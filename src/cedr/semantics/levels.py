@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from cedr.model.event import Event
 from cedr.model.intake import DeadLetter, Intake, rows_of
 from cedr.model.level import Bound, ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Change, Guarantee, Insert, Message, Retract
 from cedr.model.sync import sync_of
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
@@ -56,7 +56,7 @@ class Reference:
     ``step`` takes a batch of messages with its CEDR time and gives what is said about it.
     """
 
-    def __init__(self, plan: Node, level: ConsistencyLevel, catalog: Catalog, providers: Iterable[str] = ()) -> None:
+    def __init__(self, plan: Node, level: ConsistencyLevel, catalog: EventTypes, providers: Iterable[str] = ()) -> None:
         self.plan = plan
         self.level = level
         self.guarantee: Time = BEGINNING

@@ -15,7 +15,7 @@ from random import Random
 from cedr.model.event import Event
 from cedr.model.intake import Intake
 from cedr.model.lineage import lineages_of
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Guarantee, Insert, LineageKey, Message, Retract
 from cedr.model.sync import sync_of
 from cedr.model.time import BEGINNING, FOREVER, Time
@@ -51,7 +51,7 @@ class Story:
         return max(syncs, default=0) - min(syncs, default=0)
 
 
-def story_of(messages: Sequence[Message], catalog: Catalog, beyond: Time = 0) -> Story:
+def story_of(messages: Sequence[Message], catalog: EventTypes, beyond: Time = 0) -> Story:
     """What the messages tell, without dead letters; the end lies ``beyond`` after their last time.
 
     The Ve of an event with several versions is said right from the start: whether two versions are one row (R10) can
@@ -65,7 +65,7 @@ def story_of(messages: Sequence[Message], catalog: Catalog, beyond: Time = 0) ->
     return Story(told, guarantees, providers, _tied(told, rows), _end(rows.values(), kept) + beyond)
 
 
-def usable(messages: Iterable[Message], catalog: Catalog, providers: Sequence[str]) -> list[Message]:
+def usable(messages: Iterable[Message], catalog: EventTypes, providers: Sequence[str]) -> list[Message]:
     """The messages without those that are dead letters in this order, and what depended on them."""
     kept = list(messages)
     while True:
@@ -75,7 +75,7 @@ def usable(messages: Iterable[Message], catalog: Catalog, providers: Sequence[st
         kept = [message for number, message in enumerate(kept, 1) if number not in dead]
 
 
-def dead_positions(messages: Iterable[Message], catalog: Catalog, providers: Sequence[str]) -> set[int]:
+def dead_positions(messages: Iterable[Message], catalog: EventTypes, providers: Sequence[str]) -> set[int]:
     """The places, from 1, of the messages that cannot be used in this order."""
     intake = Intake(catalog, providers)
     for message in messages:

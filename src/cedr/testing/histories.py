@@ -14,7 +14,7 @@ from decimal import Decimal
 from hypothesis import strategies as st
 
 from cedr.model.event import Event, Payload, Value, primitive
-from cedr.model.schema import Catalog, DataType, EventType
+from cedr.model.schema import DataType, EventType, EventTypes
 from cedr.model.time import FOREVER, Time, plus
 
 History = tuple[Event, ...]
@@ -24,14 +24,14 @@ ATTRIBUTES: Mapping[str, DataType] = {"k": DataType.INTEGER, "v": DataType.INTEG
 """The payload of the small types: a key, a value, a text."""
 
 
-def small_catalog(*names: str, revisable: int = 0) -> Catalog:
+def small_catalog(*names: str, revisable: int = 0) -> EventTypes:
     """A catalog of event types with the attributes k, v and s; A, B and C unless named.  Reading: R37.
 
     >>> [t.name for t in small_catalog()]
     ['A', 'B', 'C']
     """
     types = (EventType(name, ATTRIBUTES, revisable) for name in names or ("A", "B", "C"))
-    return Catalog({event_type.name: event_type for event_type in types})
+    return EventTypes({event_type.name: event_type for event_type in types})
 
 
 _DOMAINS: Mapping[DataType, tuple[Value, ...]] = {
@@ -85,7 +85,7 @@ def events(event_type: EventType, *, min_time: Time = 0, max_time: Time = 8) -> 
 
 
 def histories(
-    catalog: Catalog, *, min_time: Time = 0, max_time: Time = 8, min_size: int = 0, max_size: int = 6
+    catalog: EventTypes, *, min_time: Time = 0, max_time: Time = 8, min_size: int = 0, max_size: int = 6
 ) -> st.SearchStrategy[History]:
     """Plain histories: one version per event, stated in time, never closed.  Reading: R9."""
     of_any_type = st.one_of(*(events(t, min_time=min_time, max_time=max_time) for t in catalog))
@@ -103,7 +103,7 @@ def numbered(rows: Iterable[Event]) -> History:
 
 
 def revised_histories(
-    catalog: Catalog, *, min_time: Time = 0, max_time: Time = 8, min_size: int = 0, max_size: int = 4
+    catalog: EventTypes, *, min_time: Time = 0, max_time: Time = 8, min_size: int = 0, max_size: int = 4
 ) -> st.SearchStrategy[History]:
     """Histories with modifications, closings and statements after the fact, as far as each type allows them.
 

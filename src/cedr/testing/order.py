@@ -27,7 +27,7 @@ from cedr.hosts.queries import AnyQuery, choose
 from cedr.hosts.result import Track, untracked
 from cedr.hosts.run import ready
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Insert, Message
 from cedr.model.time import FOREVER, Time
 from cedr.plan.logical import Node, Source, walk
@@ -107,7 +107,7 @@ def check_order(  # noqa: PLR0913 - one for each choice
     seed: int = 0,
     *,
     event: str | None = None,
-    catalog: Catalog | str | PathLike[str] | None = None,
+    catalog: EventTypes | str | PathLike[str] | None = None,
     host: str | None = None,
     engine: Start | None = None,
     track: Track[int] = untracked,

@@ -18,7 +18,7 @@ from cedr.model.event import Event
 from cedr.model.history import HistoryTable
 from cedr.model.intake import Intake
 from cedr.model.level import STRONG, ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Change, Guarantee, Insert, LineageKey, Message, Retract
 from cedr.model.sync import sync_of
 from cedr.model.time import BEGINNING, FOREVER, Time, format_time, plus
@@ -46,7 +46,7 @@ class Setting:
     """What a delivery is judged in: the plan, the event types, who sends, and the engine on trial."""
 
     plan: Node
-    catalog: Catalog
+    catalog: EventTypes
     providers: tuple[str, ...]
     start: Start
 

@@ -20,7 +20,7 @@ from cedr.language.syntax import (
     TypeDeclaration,
 )
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.time import FOREVER, Time
 from cedr.testing.histories import small_catalog
 from cedr.testing.patterns import pattern_bodies
@@ -51,7 +51,7 @@ Slices = tuple[tuple[Time, Time] | None, tuple[Time, Time] | None]
 
 
 def patterns(
-    catalog: Catalog,
+    catalog: EventTypes,
     *,
     depth: int = 3,
     sc_modes: bool = True,
@@ -68,14 +68,14 @@ def patterns(
     return st.builds(_file, bodies, _slices(sliced=sliced))
 
 
-def relations(catalog: Catalog, *, sliced: bool = False) -> st.SearchStrategy[File]:
+def relations(catalog: EventTypes, *, sliced: bool = False) -> st.SearchStrategy[File]:
     """Files of one FROM query."""
     return st.builds(_file, relation_bodies(_names(catalog)), _slices(sliced=sliced))
 
 
 @st.composite
 def compositions(
-    draw: st.DrawFn, catalog: Catalog, *, sliced: bool = False, sc_modes: bool = True, algebra: bool = True
+    draw: st.DrawFn, catalog: EventTypes, *, sliced: bool = False, sc_modes: bool = True, algebra: bool = True
 ) -> File:
     """Files of several queries that use each other by name: patterns over aggregates, aggregates over patterns.
 
@@ -94,7 +94,7 @@ def compositions(
 
 
 @st.composite
-def files(draw: st.DrawFn, catalog: Catalog | None = None, *, declared: bool = False) -> File:
+def files(draw: st.DrawFn, catalog: EventTypes | None = None, *, declared: bool = False) -> File:
     """Files of everything that the language has: for parsing, rendering, explaining.
 
     With ``declared`` the types of the catalog are declared in the file itself.
@@ -109,7 +109,7 @@ def files(draw: st.DrawFn, catalog: Catalog | None = None, *, declared: bool = F
     return File((*(_declarations(known) if declared else ()), *others, query))
 
 
-def _names(catalog: Catalog) -> tuple[str, ...]:
+def _names(catalog: EventTypes) -> tuple[str, ...]:
     return tuple(event_type.name for event_type in catalog)
 
 
@@ -118,7 +118,7 @@ def _on_server_clock(level: ConsistencyLevel) -> ConsistencyLevel:
     return ConsistencyLevel(*bounds)
 
 
-def _declarations(catalog: Catalog) -> tuple[TypeDeclaration, ...]:
+def _declarations(catalog: EventTypes) -> tuple[TypeDeclaration, ...]:
     return tuple(
         TypeDeclaration(t.name, tuple(AttributeDeclaration(*item) for item in t.attributes.items()), t.revisable)
         for t in catalog

@@ -28,7 +28,7 @@ from cedr.consistency.batch import EventBatch
 from cedr.model.dead_letter import DeadLetter, abandoned, misfit
 from cedr.model.identity import digest
 from cedr.model.intake import IntakeCounts
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Guarantee, Insert, Message, Retract
 from cedr.model.time import BEGINNING, Time
 from cedr.runtime.ids.event_index import EventIndex
@@ -47,7 +47,7 @@ class Arrivals:
 
     >>> from cedr.model.event import primitive
     >>> from cedr.model.stream import insert
-    >>> arrivals = Arrivals(Catalog())
+    >>> arrivals = Arrivals(EventTypes())
     >>> arrivals.receive([insert(primitive("A", "a", 7)), Guarantee(7), insert(primitive("A", "b", 5))])
     >>> arrivals.guarantee, len(arrivals.table("A")), [letter.code for letter in arrivals.dead_letters()]
     (7, 1, ['broken-guarantee'])
@@ -55,7 +55,7 @@ class Arrivals:
 
     def __init__(
         self,
-        catalog: Catalog,
+        catalog: EventTypes,
         providers: Iterable[str] = (),
         *,
         broken: Policy = "dead-letter",

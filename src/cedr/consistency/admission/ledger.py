@@ -20,7 +20,7 @@ from cedr.model.dead_letter import Fault, broken, late
 from cedr.model.intake import IntakeCounts
 from cedr.model.lineage import revisable
 from cedr.model.providers import Providers
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Insert
 from cedr.model.time import BEGINNING, Time, plus
 from cedr.runtime.store.holders import Holder
@@ -75,7 +75,7 @@ class Ledger:
 
     def __init__(
         self,
-        catalog: Catalog,
+        catalog: EventTypes,
         providers: Iterable[str],
         policy: Policy,
         reads: Mapping[str, Attributes] | None,

@@ -15,7 +15,7 @@ from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import StreamError
 from cedr.model.dead_letter import DeadLetter, Fault, late
 from cedr.model.lineage import TooLate
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Message
 from cedr.model.time import FOREVER, Time
 
@@ -26,7 +26,7 @@ BROKEN: Final = "broken-guarantee"
 class Letters:
     """The dead letters that nobody has taken yet."""
 
-    def __init__(self, catalog: Catalog, broken: Policy) -> None:
+    def __init__(self, catalog: EventTypes, broken: Policy) -> None:
         self.broken: Policy = broken
         self.behind = 0
         """How many messages were refused because they lay behind the guarantee of their provider."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from cedr.model.belief import stated_in_time
 from cedr.model.event import Event
 from cedr.model.lineage import Lineage, TooLate, lineages_of, rows_of_lineages
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Insert, LineageKey, Retract
 from cedr.model.sync import sync_of
 from cedr.model.time import BEGINNING, FOREVER, Time
@@ -111,7 +111,7 @@ class Story:
         self.said.append(said)
         self.largest_sync = max(self.largest_sync, said.sync)
 
-    def late(self, catalog: Catalog) -> list[TooLate]:
+    def late(self, catalog: EventTypes) -> list[TooLate]:
         """The revisions that count as not sent, judged on all that was accepted.  Reading: R37."""
         if len(self.lineages) == 1 and not any(lineage.occurrence_end < FOREVER for lineage in self.lineages.values()):
             return []
@@ -132,7 +132,7 @@ class Story:
         return any(other.event.occurrence_start < start for other in self.lineages.values())
 
 
-def versions_of(said: Iterable[Said], catalog: Catalog) -> list[Version]:
+def versions_of(said: Iterable[Said], catalog: EventTypes) -> list[Version]:
     """The rows that some of the messages about one event amount to.  Readings: R4, R5, R37."""
     lineages = lineages_of(item.message for item in said)
     tables = rows_of_lineages(lineages.values(), catalog)[0]

@@ -21,7 +21,7 @@ from cedr.diagnostics.exceptions import HostError
 from cedr.hosts.host import Answer, Job, Stream, in_order, said_by
 from cedr.model.dead_letter import DeadLetter
 from cedr.model.event import Event, Payload
-from cedr.model.schema import Catalog, DataType, EventType
+from cedr.model.schema import DataType, EventType, EventTypes
 from cedr.model.stream import Change, Guarantee, Insert, Message, Retract
 from cedr.model.time import FOREVER, Time
 from cedr.plan.analyses.reads import types_read
@@ -58,7 +58,7 @@ def session() -> SparkSession:
 
 def as_events(
     messages: Sequence[Message],
-    types: Catalog,
+    types: EventTypes,
     plan: Any,
     session: SparkSession,
     arrivals: Sequence[Time] | None = None,

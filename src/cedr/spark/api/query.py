@@ -17,7 +17,7 @@ from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import HostError
 from cedr.expression.tree import Expression
 from cedr.hosts.queries import AnyQuery
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.time import format_duration
 from cedr.plan.analyses.reads import types_read
 from cedr.plan.rewrite import rewrite
@@ -52,7 +52,7 @@ def query(  # noqa: PLR0913 - one for each choice
     consistency: Level | Sequence[Level] | None = None,
     changes: bool | None = None,
     event: str | None = None,
-    catalog: Catalog | str | PathLike[str] | None = None,
+    catalog: EventTypes | str | PathLike[str] | None = None,
     providers: Iterable[str] = (),
     buckets: int | None = None,
     control: str | PathLike[str] | None = None,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cedr.model.level import ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.plan.compile import CompiledQuery
 from cedr.plan.logical import Made
@@ -122,7 +122,7 @@ class Layout:
     """A query, and the columns in which its messages reach the buckets."""
 
     query: CompiledQuery
-    catalog: Catalog
+    catalog: EventTypes
     levels: tuple[ConsistencyLevel, ...]
     types: tuple[TypeLayout, ...]
     sources: tuple[SourceLayout, ...]

@@ -15,7 +15,7 @@ from pyspark.sql import types as st
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import StreamError
 from cedr.expression.tree import Expression, Way
-from cedr.model.schema import Catalog, DataType
+from cedr.model.schema import DataType, EventTypes
 from cedr.plan.splitting import Split
 from cedr.spark.layout.layout import CONTROL, INSERT, KINDS, UNKNOWN, UNREAD, Slices, TypeLayout
 from cedr.spark.map_task.pack import bucket_column
@@ -86,7 +86,7 @@ class InputColumns:
     types: Sequence[TypeLayout]
     slots: Slots
     split: Split
-    catalog: Catalog
+    catalog: EventTypes
     buckets: int
     closed: bool
     """Whether a type that is not in the catalog makes a dead letter."""

@@ -17,13 +17,13 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from cedr.consistency.pipeline import Pipeline
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import HostError, StreamError
-from cedr.hosts.catalog import declared_types, merged
+from cedr.hosts.event_types import declared_types, merged
 from cedr.hosts.queries import AnyQuery, catalog_of, choose, parse_level, parsed
 from cedr.hosts.units import durations_of
 from cedr.language.check import uses_of
 from cedr.language.syntax import Query
 from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
-from cedr.model.schema import Catalog, DataType, EventType, Shape
+from cedr.model.schema import DataType, EventType, EventTypes, Shape
 from cedr.plan.analyses.elements import Part
 from cedr.plan.analyses.reads import types_read
 from cedr.plan.compile import CompiledQuery, Program, compile_file
@@ -62,7 +62,7 @@ class Options:
 
     consistency: Level | Sequence[Level] | None
     event: str | None
-    catalog: Catalog | str | PathLike[str] | None
+    catalog: EventTypes | str | PathLike[str] | None
     providers: tuple[str, ...]
     buckets: int
     changes: bool
@@ -109,7 +109,7 @@ def plan(query: AnyQuery, events: Events, options: Options) -> Planned:
     return Planned(layout, slots, split, closed, schema)
 
 
-def compiled(query: AnyQuery, events: Events, options: Options) -> tuple[CompiledQuery, Catalog, bool]:
+def compiled(query: AnyQuery, events: Events, options: Options) -> tuple[CompiledQuery, EventTypes, bool]:
     """The compiled query, the types of its events, and whether no other types exist."""
     asked = parsed(query)
     if isinstance(asked, Program):
@@ -117,7 +117,7 @@ def compiled(query: AnyQuery, events: Events, options: Options) -> tuple[Compile
         declared_in_program = {t.name: t for t in asked.types if not t.open}
         for event_type in types_read(chosen.plan).values():
             declared_in_program.setdefault(event_type.name, event_type)
-        types = merged(catalog_of(options.catalog), Catalog(declared_in_program))
+        types = merged(catalog_of(options.catalog), EventTypes(declared_in_program))
         _check(chosen, events)
         return chosen, types, False
     declared = merged(catalog_of(options.catalog), declared_types(asked))
@@ -130,7 +130,7 @@ def compiled(query: AnyQuery, events: Events, options: Options) -> tuple[Compile
         for name in sorted(meant - own) if closed else ():
             raise _no_frame(name, events)
         named |= meant
-    inferred = Catalog({name: _inferred(name, events) for name in sorted(named)})
+    inferred = EventTypes({name: _inferred(name, events) for name in sorted(named)})
     types = merged(inferred, declared)
     chosen = choose(compile_file(asked, types), options.event)
     check_units(durations_of(chosen, asked), events)
@@ -190,7 +190,7 @@ def _levels(given: Level | Sequence[Level] | None, chosen: CompiledQuery) -> tup
     return levels, several
 
 
-def _type_layout(name: str, attributes: frozenset[str], slots: Slots, types: Catalog) -> TypeLayout:
+def _type_layout(name: str, attributes: frozenset[str], slots: Slots, types: EventTypes) -> TypeLayout:
     declared = types.types[name]
     own = {each: slots.of[name, each] for each in declared.attributes if each in attributes}
     return TypeLayout(name, own, declared.revisable)
@@ -239,7 +239,7 @@ def _column_type(top: Part, name: str, slots: Slots) -> st.DataType | None:
     return next(iter(different.values())) if len(different) == 1 and None not in types else None
 
 
-def _fingerprint(query: CompiledQuery, types: Catalog, split: Split, buckets: int) -> dict[str, str]:
+def _fingerprint(query: CompiledQuery, types: EventTypes, split: Split, buckets: int) -> dict[str, str]:
     """What must be the same for a checkpoint to be used, each part under the name that an error gives it.
 
     Strict order counts as not stated: queries are known again from before there was WITH TIES.

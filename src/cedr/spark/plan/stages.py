@@ -13,7 +13,7 @@ from pyspark.sql import types as st
 
 from cedr.consistency.emission.columns import SAID
 from cedr.model.level import MIDDLE, STRONG
-from cedr.model.schema import Catalog, DataType
+from cedr.model.schema import DataType, EventTypes
 from cedr.model.time import FOREVER
 from cedr.plan.analyses.elements import Part
 from cedr.plan.analyses.reads import types_read
@@ -164,7 +164,7 @@ def _layouts(layout: Layout, stages: tuple[Stage, ...], splits: tuple[Split, ...
             replace(
                 base,
                 query=replace(layout.query, plan=stage.plan),
-                catalog=Catalog({**layout.catalog.types, **types}),
+                catalog=EventTypes({**layout.catalog.types, **types}),
                 tokens=own,
                 key=str(split),
                 fingerprint={**layout.fingerprint, **fixed, "the key": str(split)},

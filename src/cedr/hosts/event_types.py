@@ -8,12 +8,12 @@ from os import PathLike, fspath
 from cedr.connect.files import read_text
 from cedr.language.parse import parse
 from cedr.language.syntax import File, TypeDeclaration
-from cedr.model.schema import Catalog, EventType
+from cedr.model.schema import EventType, EventTypes
 
 
-def read_catalog(paths: Iterable[str | PathLike[str]]) -> Catalog:
+def read_types(paths: Iterable[str | PathLike[str]]) -> EventTypes:
     """The types declared in catalog files; a later declaration of a name replaces an earlier one."""
-    catalog = Catalog()
+    catalog = EventTypes()
     for path in paths:
         name = fspath(path)
         for event_type in declared_types(parse(read_text(name, "the catalog"), name)):
@@ -21,9 +21,9 @@ def read_catalog(paths: Iterable[str | PathLike[str]]) -> Catalog:
     return catalog
 
 
-def declared_types(file: File) -> Catalog:
+def declared_types(file: File) -> EventTypes:
     """The types that a text declares; one whose attributes are those of its file is open until that is read."""
-    catalog = Catalog()
+    catalog = EventTypes()
     for declared in file.statements:
         if isinstance(declared, TypeDeclaration):
             attributes = {attribute.name: attribute.type for attribute in declared.attributes}
@@ -32,6 +32,6 @@ def declared_types(file: File) -> Catalog:
     return catalog
 
 
-def merged(*catalogs: Catalog) -> Catalog:
+def merged(*catalogs: EventTypes) -> EventTypes:
     """All types of several catalogs; the last one that has a name wins."""
-    return Catalog({event_type.name: event_type for catalog in catalogs for event_type in catalog})
+    return EventTypes({event_type.name: event_type for catalog in catalogs for event_type in catalog})
