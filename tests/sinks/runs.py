@@ -15,7 +15,7 @@ from cedr.data.results import Shape
 from cedr.hosts.host import said_by
 from cedr.language.parse import parse
 from cedr.model.event import Event
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Change, Guarantee, Message, Retract, insert
 from cedr.model.time import FOREVER
 from cedr.plan.analyses.reads import types_read
@@ -39,7 +39,7 @@ class Run:
     """A query and the batches that it is given."""
 
     query: CompiledQuery
-    types: Catalog
+    types: EventTypes
     batches: list[list[Message]]
 
     @property
@@ -58,7 +58,7 @@ class Run:
             yield Stepped(number, change_rows(number, number, rows, self.shape, guarantee=emitted.guarantee), changes)
 
 
-def compiled(text: str, types: Catalog) -> CompiledQuery:
+def compiled(text: str, types: EventTypes) -> CompiledQuery:
     return list(compile_file(parse(text), types).queries.values())[-1]
 
 
