@@ -11,11 +11,16 @@ Profiles are chosen by the variable HYPOTHESIS_PROFILE:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+
+from cedr.expression.aggregate import AGGREGATES
+from cedr.expression.functions import FUNCTIONS
+from cedr.expression.own import DEFINITIONS
 
 # A loaded machine is not a defect of the code: no profile has a deadline.
 settings.register_profile("dev", max_examples=50, deadline=None)
@@ -52,3 +57,14 @@ def golden() -> Callable[[Path, str], None]:
         )
 
     return compare
+
+
+@pytest.fixture
+def declarations_taken_back() -> Iterator[None]:
+    """The functions and aggregates that a test declares are not there for the tests after it."""
+    tables: list[dict[str, Any]] = [FUNCTIONS, AGGREGATES, DEFINITIONS]
+    before = [dict(table) for table in tables]
+    yield
+    for table, kept in zip(tables, before, strict=True):
+        table.clear()
+        table.update(kept)

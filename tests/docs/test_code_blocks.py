@@ -16,13 +16,11 @@ import json
 import re
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
 import cedr
 from cedr.diagnostics.exceptions import CedrError, LanguageError
-from cedr.expression.aggregate import AGGREGATES
 from tests.docs import console
 from tests.docs.pages import ROOT, Block, blocks, pages
 
@@ -115,11 +113,11 @@ def marked(path: Path) -> Any:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("declarations_taken_back")
 @pytest.mark.parametrize("path", [marked(path) for path in pages()])
 def test_every_block_of_the_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     page = Page(tmp_path)
-    with patch.dict(AGGREGATES):  # what a page registers is not there for the tests that follow
-        for block in blocks(path.relative_to(ROOT), path.read_text("utf-8")):
-            page.take(block)
+    for block in blocks(path.relative_to(ROOT), path.read_text("utf-8")):
+        page.take(block)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -29,15 +28,7 @@ PAIRS = "EVENT Q WHEN SEQUENCE(A AS a, B AS b, 9) "
 HOSTS = pytest.mark.parametrize("host", ["oracle", "local"])
 
 
-@pytest.fixture(autouse=True)
-def _as_before() -> Iterator[None]:
-    """Takes back what a test declares."""
-    tables: list[dict[str, Any]] = [FUNCTIONS, AGGREGATES, DEFINITIONS]
-    before = [dict(table) for table in tables]
-    yield
-    for table, kept in zip(tables, before, strict=True):
-        table.clear()
-        table.update(kept)
+pytestmark = pytest.mark.usefixtures("declarations_taken_back")
 
 
 def run(query: str, host: str) -> Result:
