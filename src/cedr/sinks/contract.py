@@ -18,6 +18,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from cedr.model.time import FOREVER, Time
+from cedr.sinks.errors import ahead, behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,10 @@ class Sink(Protocol):
         """Connect, and make what is missing.  Raises ``SinkError`` where what is there does not fit."""
 
     def stored(self) -> int | None:
-        """The number of the last batch that is stored for good; None where none is, or where that cannot be known."""
+        """The number of the last batch that is stored for good; None where none is, or where that cannot be known.
+
+        A batch without any row may leave no trace.  A job keeps this with its checkpoint: ``check_stored``.
+        """
 
     def write(self, batch: int, changes: pa.Table) -> None:
         """Store the change rows of a batch, all or none of them; skip a batch that is stored.
@@ -62,3 +66,16 @@ class Sink(Protocol):
 
     def close(self) -> None:
         """Let go of what is held.  What was written stays; what waits to be delivered is tried once more."""
+
+
+def check_stored(place: str, stored: int | None, kept: int | None, planned: int | None) -> None:
+    """That a sink goes on where its job does, and not where another one was.  Raises ``SinkError``.
+
+    ``stored`` is what the sink says when it is opened, ``kept`` what it said when the checkpoint was made, and
+    ``planned`` the largest number that the job has given to a batch so far.  A sink that has less than it had, has lost
+    rows; one that has more than there were batches, has those of another run, and would skip ours.
+    """
+    if kept is not None and (stored is None or stored < kept):
+        raise behind(place, stored, kept)
+    if stored is not None and (planned is None or stored > planned):
+        raise ahead(place, stored, planned)

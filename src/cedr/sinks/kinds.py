@@ -1,0 +1,128 @@
+"""The table of all kinds of sinks: what each is called in a job file, and what it needs to be told.
+
+A module is imported when a sink of its kind is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final
+
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import SinkError
+from cedr.sinks.contract import Sink
+
+Options = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of sink."""
+
+    make: Callable[[Options, str], Sink]
+    """Makes a sink, not opened yet, of its options and the name of the query."""
+    required: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    """What else may be said."""
+    paths: tuple[str, ...] = ()
+    """Which of them are paths of this machine."""
+    secrets: tuple[str, ...] = ()
+    """Which of them may hold a password."""
+    extra: str = ""
+    """The extra that it needs."""
+    example: str = ""
+    """A setting as a job file has it."""
+
+
+def make_sink(kind: str, options: Options, query: str) -> Sink:
+    """A sink of a kind, not opened yet.  Raises ``SinkError`` where there is no such kind, or options do not fit it."""
+    if kind not in KINDS:
+        detail = f"kinds: {', '.join(KINDS)}"
+        raise SinkError(Diagnostic("unknown-sink", f'there is no kind of output "{kind}"', detail=detail))
+    of = KINDS[kind]
+    known = (*of.required, *of.options)
+    wrong = [name for name in options if name not in known]
+    if wrong:
+        detail = f"{kind} has: {', '.join(known) or 'none'}"
+        raise SinkError(Diagnostic("bad-option", f'an output of kind {kind} has no option "{wrong[0]}"', detail=detail))
+    missing = [name for name in of.required if options.get(name) in (None, "")]
+    if missing:
+        primary = f'an output of kind {kind} needs "{missing[0]}"'
+        raise SinkError(Diagnostic("bad-option", primary, hint=f"for example: {of.example}"))
+    return of.make(options, query)
+
+
+def _made(module: str, name: str) -> Any:
+    return getattr(import_module(f"cedr.sinks.{module}"), name)
+
+
+def _table(database: str, place: str) -> Callable[[Options, str], Sink]:
+    def make(options: Options, query: str) -> Sink:
+        opened = _made(f"views.{database.lower()}", database)(options[place])
+        sink: Sink = _made("views.table", "Table")(
+            opened, options.get("table") or query, append=bool(options.get("append", False))
+        )
+        return sink
+
+    return make
+
+
+def _delta(options: Options, query: str) -> Sink:  # noqa: ARG001 - its path is its name
+    storage, append = options.get("storage"), bool(options.get("append", False))
+    sink: Sink = _made("views.delta", "Delta")(options["path"], append=append, storage=storage)
+    return sink
+
+
+def _stream(module: str, name: str, place: str) -> Callable[[Options, str], Sink]:
+    def make(options: Options, query: str) -> Sink:  # noqa: ARG001 - a file has its own name
+        sink: Sink = _made(f"streams.{module}", name)(options[place])
+        return sink
+
+    return make
+
+
+def _console(options: Options, query: str) -> Sink:  # noqa: ARG001 - nothing is to be said
+    sink: Sink = _made("streams.console", "Console")()
+    return sink
+
+
+KINDS: Final[Mapping[str, Kind]] = {
+    "console": Kind(_console, example='kind = "console"'),
+    "jsonl": Kind(
+        _stream("jsonlines", "JsonLines", "path"), ("path",), paths=("path",), example='path = "changes.jsonl"'
+    ),
+    "parquet": Kind(
+        _stream("parquet", "ParquetFolder", "path"), ("path",), paths=("path",), example='path = "changes"'
+    ),
+    "sqlite": Kind(
+        _table("Sqlite", "path"), ("path",), ("table", "append"), paths=("path",), example='path = "answers.db"'
+    ),
+    "duckdb": Kind(
+        _table("DuckDb", "path"),
+        ("path",),
+        ("table", "append"),
+        paths=("path",),
+        extra="duckdb",
+        example='path = "answers.duckdb"',
+    ),
+    "postgres": Kind(
+        _table("Postgres", "connection"),
+        ("connection",),
+        ("table", "append"),
+        secrets=("connection",),
+        extra="postgres",
+        example='connection = "host=localhost dbname=answers"',
+    ),
+    "delta": Kind(
+        _delta,
+        ("path",),
+        ("append", "storage"),
+        paths=("path",),
+        secrets=("storage",),
+        extra="delta",
+        example='path = "answers.delta"',
+    ),
+}
+"""Every kind by its name."""
