@@ -242,3 +242,27 @@ def test_what_is_frozen_and_meant_no_longer_is_replaced_after_a_restart(pattern:
     for last in steps:
         same(pattern, arrived, (WEAK,), Course(saved={last}, restarts={last}))
     same(pattern, arrived, (WEAK,), Course(saved=frozenset(steps), restarts=frozenset(steps)))
+
+
+LATER = ("TUMBLING 2", "HOPPING 3 EVERY 2", "LIFETIME a.Vs + 3, 2")
+
+
+@pytest.mark.parametrize("window", LATER)
+@pytest.mark.parametrize("aggregate", ["COUNT(*)", "MAX(a.v)"])
+def test_rows_that_begin_after_their_events_are_due_by_the_guarantee_that_leaves(window: str, aggregate: str) -> None:
+    """Readings: R33, R36: it is larger than the one that came in; rows up to there had not been asked for."""
+    plan = from_plan(f"FROM A AS a WINDOW {window} GROUP BY a.k OUTPUT a.k AS k, {aggregate} AS n")
+    arrived = "A a1 3..4 / A a2 1..2 / guarantee 2 / guarantee 4 / guarantee 5 / A a6 6 / guarantee 20"
+    compare(plan, (STRONG, MIDDLE), CATALOG, batches_of(arrived))
+
+
+@pytest.mark.parametrize("over", ["GROUP BY a.k OUTPUT a.k AS k, MAX(a.v) AS n", "OUTPUT DISTINCT a.k AS k"])
+def test_a_guarantee_of_everything(over: str) -> None:
+    """Reading: R36: the line up to which groups are folded is never FOREVER: behind it there is no instant."""
+    plan = from_plan(f"FROM A AS a {over}")
+    arrived = f"A a1 3 / A a2 1..2 / guarantee {FOREVER}"
+    compare(plan, (STRONG, MIDDLE, WEAK), CATALOG, batches_of(arrived), Course(saved={2}, restarts={2}))
+
+
+def from_plan(text: str) -> Node:
+    return compile_text(f"EVENT Q {text}", CATALOG).queries["Q"].plan

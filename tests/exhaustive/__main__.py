@@ -2,24 +2,31 @@
 
     make exhaustive                             everything
     make exhaustive ARGS='--slice 1/50'         a fiftieth
-    make exhaustive ARGS='--only UNLESS'        the patterns that hold a text
+    make exhaustive ARGS='--only UNLESS'        the queries that hold a text
+    make exhaustive ARGS='--only FROM'          the algebra: joins, windows, aggregates, TOP and so on
 
-Prints how many cases were tried, and the shortest difference of each pattern that has one.
+Prints how many cases were tried, and the shortest difference of each query that has one.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from multiprocessing import Pool
 from typing import NamedTuple
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from tests.exhaustive.check import Count, check, work
-from tests.exhaustive.patterns import CASES
+from tests.exhaustive import check, row_check
+from tests.exhaustive.check import Count
+from tests.exhaustive.patterns import CASES as PATTERNS
+from tests.exhaustive.patterns import Case
+from tests.exhaustive.relations import RELATIONS, Relation
+
+CASES: tuple[Case | Relation, ...] = (*PATTERNS, *RELATIONS)
+"""Patterns and FROM queries."""
 
 CHUNK = 60
 """Groups of runs in one piece of work: a few seconds."""
@@ -35,16 +42,25 @@ class Piece(NamedTuple):
 def pieces(only: str, part: tuple[int, int]) -> Iterator[Piece]:
     """The work, or its part ``i`` of ``n``; what is long comes first."""
     number, of = part
-    cases = sorted(range(len(CASES)), key=lambda n: CASES[n].together)
+    cases = sorted(range(len(CASES)), key=lambda case: CASES[case].together)
     for case in (n for n in cases if only in str(CASES[n])):
-        every = range(number - 1, len(work(CASES[case])), of)
+        every = range(number - 1, len(work(case)), of)
         yield from (Piece(case, every[start : start + CHUNK]) for start in range(0, len(every), CHUNK))
+
+
+def work(number: int) -> Sequence[object]:
+    """The groups of runs of a case."""
+    case = CASES[number]
+    return check.work(case) if isinstance(case, Case) else row_check.work(case)
 
 
 def do(piece: Piece) -> tuple[int, Count, list[str]]:
     case = CASES[piece.case]
-    groups = work(case)
-    return piece.case, *check(case, [groups[number] for number in piece.groups])
+    if isinstance(case, Case):
+        groups = check.work(case)
+        return piece.case, *check.check(case, [groups[number] for number in piece.groups])
+    row_groups = row_check.work(case)
+    return piece.case, *row_check.check(case, [row_groups[number] for number in piece.groups])
 
 
 def part_of(text: str) -> tuple[int, int]:
@@ -58,7 +74,7 @@ def part_of(text: str) -> tuple[int, int]:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make exhaustive", description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--slice", type=part_of, default=(1, 1), metavar="I/N", help="only the I-th of N parts")
-    parser.add_argument("--only", default="", metavar="TEXT", help="only patterns that hold this text")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only queries that hold this text")
     parser.add_argument(
         "--processes", type=int, default=None, metavar="N", help="as many as there are cores, unless given"
     )
@@ -84,7 +100,7 @@ def main(arguments: list[str] | None = None) -> int:
     for texts in differences.values():
         console.print(f"{len(texts):,} times like this: {min(texts, key=len)}", highlight=False, markup=False)
     console.print(
-        f"exhaustive: {len({piece.case for piece in todo})} patterns, {total.cases:,} cases in {total.steps:,} steps, "
+        f"exhaustive: {len({piece.case for piece in todo})} queries, {total.cases:,} cases in {total.steps:,} steps, "
         f"{total.differences:,} differences",
         highlight=False,
     )

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.exhaustive import row_check, row_runs
 from tests.exhaustive.check import check, work
 from tests.exhaustive.patterns import CASES, Case
+from tests.exhaustive.relations import RELATIONS
 from tests.exhaustive.runs import groups, histories, runs
 
 WIDEST = 12
@@ -29,6 +31,21 @@ def test_slice(number: int) -> None:
     assert differences == []
 
 
+OF_RELATIONS = [
+    pytest.param(n, marks=[pytest.mark.slow] if n % 4 else [], id=str(RELATIONS[n])) for n in range(len(RELATIONS))
+]
+
+
+@pytest.mark.parametrize("number", OF_RELATIONS)
+def test_slice_of_relations(number: int) -> None:
+    """Readings: R29 to R33, R35, R45: the columnar engine emits what the naive one emits, rows with ends included."""
+    case = RELATIONS[number]
+    every = row_check.work(case)
+    count, differences = row_check.check(case, [every[(number + part) * 31 % len(every)][:WIDEST] for part in range(3)])
+    assert count.cases > 0
+    assert differences == []
+
+
 def test_histories_are_counted_by_hand() -> None:
     """Two events: times (1, t) for four t, and four pairs of types."""
     assert len(list(histories("AB", 2))) == 2 + 4 * 4
@@ -44,3 +61,17 @@ def test_groups_hold_every_run_once() -> None:
     grouped = [run for group in groups("AB", 3, 5) for run in group]
     assert len(grouped) == len(set(grouped)) == len(every)
     assert set(grouped) == set(every)
+
+
+def test_histories_of_rows_are_counted_by_hand() -> None:
+    """One row: an end of 2, 3, 4 or none, two values; its removal, or an end of 2, of 2 and 3, of 2 to 4."""
+    every = row_runs.histories("A")
+    small = [one for one in every if sum(isinstance(statement, row_runs.Stated) for statement in one) == 1]
+    assert len([history for history in small if len(history) == 1]) == 2 * 4
+    assert len([history for history in small if len(history) == 2]) == 2 * (4 + 0 + 1 + 2 + 3)
+
+
+def test_a_retraction_comes_after_its_row() -> None:
+    history = (row_runs.Stated("A", 1, 4, 0), row_runs.Taken(0, 2))
+    each = list(row_runs.runs(history))
+    assert {tuple(step.statement for step in run.steps if step.statement is not None) for run in each} == {(0, 1)}

@@ -14,6 +14,7 @@ from cedr.consistency.admission.door import Arrivals
 from cedr.consistency.emission.changes import Changes
 from cedr.consistency.emitter import Emitter, by_admission
 from cedr.model.time import FOREVER, Time
+from cedr.plan.analyses.starts import guaranteed_at_most, may_begin_later
 from cedr.plan.logical import Node
 from cedr.runtime.dataflow.build import build
 from cedr.runtime.operators.contract import Frontier, Line, Snapshot
@@ -26,6 +27,7 @@ class Run:
         self._plan, self._arrivals = plan, arrivals
         self.emitters = list(emitters)
         self.dataflow = build(plan, arrivals.table)
+        self._begins_later = may_begin_later(plan)
         self.needed: dict[str, Line] = {}
         """Which rows of each event type are not needed here."""
         for emitter in self.emitters:
@@ -37,10 +39,14 @@ class Run:
         admission = max(guarantee, self.emitters[0].blocked(cedr_time))
         admitted, *_ = [emitter.feed.admit(admission) for emitter in self.emitters]
         certain = Frontier(self._final(until), guarantee)
-        delta = self.dataflow.update(admitted, certain, self._memory, admission)
+        delta = self.dataflow.update(admitted, certain, self._memory, self._due_at_most(admission, guarantee))
         changes = [emitter.emit(delta, self.dataflow.frontiers(emitter.memory), cedr_time) for emitter in self.emitters]
         self._release(Frontier(self._final(until), guarantee))
         return changes
+
+    def _due_at_most(self, admission: Time, guarantee: Time) -> Time:
+        """Up to when rows may be due after a step; those that begin later than their event are so later.  R33, R36."""
+        return max(admission, guaranteed_at_most(self._plan, guarantee)) if self._begins_later else admission
 
     @property
     def _memory(self) -> Time:

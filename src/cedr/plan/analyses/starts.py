@@ -13,7 +13,8 @@ from cedr.model.event import primitive
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
 from cedr.plan.analyses.bounds import revisable
 from cedr.plan.analyses.facts import Facts
-from cedr.plan.logical import AlterLifetime
+from cedr.plan.logical import AlterLifetime, Node, inputs
+from cedr.plan.logical import walk as every
 from cedr.plan.offsets import highest
 
 _LATE: Final = FOREVER // 2
@@ -29,6 +30,20 @@ def guaranteed_start(node: AlterLifetime, guarantee: Time) -> Time:
     if guarantee == FOREVER or not (reads_end(node.start, node.duration) or revisable(node.input)):
         return before
     return min(guarantee, before)
+
+
+def guaranteed_at_most(plan: Node, guarantee: Time) -> Time:
+    """The largest guarantee that can leave a plan for one that comes in: nothing that waits holds it back.
+
+    Reading: R36.  It is larger than the one that comes in where all rows begin later than their events.
+    """
+    least = min((guaranteed_at_most(part, guarantee) for part in inputs(plan)), default=guarantee)
+    return guaranteed_start(plan, least) if isinstance(plan, AlterLifetime) else least
+
+
+def may_begin_later(plan: Node) -> bool:
+    """Whether a guarantee that leaves a plan can be larger than the one that comes in."""
+    return any(isinstance(node, AlterLifetime) and not isinstance(node.start, Header) for node in every(plan))
 
 
 def last_before(node: AlterLifetime, known: Time) -> Time:

@@ -255,7 +255,7 @@ class Instants:
         unasked = min(line.vs, line.ended)
         if line.ve > BEGINNING:
             unasked = max(unasked, line.ve - 1)
-        self._line = max(self._line, min(final, unasked))
+        self._line = max(self._line, min(final, unasked, FOREVER - 1))  # what never ends is never over
         self._forget()
         floors = [state.floor for group, state in self._states.items() if group in self.members.input.rough]
         floors += [floor for floor, _ in self._restored.values()]
