@@ -23,7 +23,7 @@ from cedr.plan.compile import CompiledQuery, compile_file
 from cedr.sinks.contract import Output
 from cedr.sinks.output import output_of
 from cedr.testing import strategies as some
-from tests.properties.standing import HISTORIES, LIVE, REVISABLE, REVISED, arriving
+from tests.properties.standing import HISTORIES, LIVE, PLAIN, REVISABLE, REVISED, arriving
 
 
 class Stepped(NamedTuple):
@@ -62,11 +62,16 @@ def compiled(text: str, types: EventTypes) -> CompiledQuery:
     return list(compile_file(parse(text), types).queries.values())[-1]
 
 
-def runs() -> st.SearchStrategy[Run]:
-    """Patterns, the algebra, and each over the other; plain and revised histories, by all kinds of detours."""
-    stories = st.one_of(arriving(HISTORIES), arriving(REVISED))
+def runs(*, revised: bool = True) -> st.SearchStrategy[Run]:
+    """Patterns, the algebra, and each over the other; plain and revised histories, by all kinds of detours.
+
+    The last batch says that nothing more comes.
+    """
+    types = REVISABLE if revised else PLAIN
+    stories = st.one_of(arriving(HISTORIES), arriving(REVISED)) if revised else arriving(HISTORIES, revised=False)
+    end: list[Message] = [Guarantee(FOREVER - 1)]
     return st.builds(
-        lambda file, story: Run(list(compile_file(file, REVISABLE).queries.values())[-1], REVISABLE, story[1]),
+        lambda file, story: Run(list(compile_file(file, types).queries.values())[-1], types, [*story[1], end]),
         LIVE,
         stories,
     )

@@ -88,6 +88,43 @@ def _console(options: Options, query: str) -> Sink:  # noqa: ARG001 - nothing is
     return sink
 
 
+_PUSH: Final = ("envelope", "tries", "pause", "workers", "drain")
+
+
+def _pushed(receiver: Callable[[Options], Any]) -> Callable[[Options, str], Sink]:
+    def make(options: Options, query: str) -> Sink:  # noqa: ARG001 - the outbox has its own name
+        chosen = {name: options[name] for name in _PUSH if name in options}
+        sink: Sink = _made("push.sink", "Push")(receiver(options), options["outbox"], **chosen)
+        return sink
+
+    return make
+
+
+def _webhook(options: Options) -> Any:
+    more = {name: options[name] for name in ("headers", "timeout") if name in options}
+    return _made("push.receivers", "Webhook")(options["url"], **more)
+
+
+def _command(options: Options) -> Any:
+    more = {name: options[name] for name in ("timeout",) if name in options}
+    return _made("push.receivers", "Command")(options["command"], **more)
+
+
+def _function(options: Options) -> Any:
+    told = options["function"]
+    return _made("push.receivers", "Function")(told if callable(told) else _named(str(told)))
+
+
+def _named(told: str) -> Any:
+    """A function by module and name, such as ``alerts:send``."""
+    module, _, name = told.partition(":")
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        hint = 'name it as "module:function"; the module must be on the path of Python'
+        raise SinkError(Diagnostic("bad-option", f'there is no function "{told}": {error}', hint=hint)) from None
+
+
 KINDS: Final[Mapping[str, Kind]] = {
     "console": Kind(_console, example='kind = "console"'),
     "jsonl": Kind(
@@ -123,6 +160,24 @@ KINDS: Final[Mapping[str, Kind]] = {
         secrets=("storage",),
         extra="delta",
         example='path = "answers.delta"',
+    ),
+    "webhook": Kind(
+        _pushed(_webhook),
+        ("url", "outbox"),
+        ("headers", "timeout", *_PUSH),
+        paths=("outbox",),
+        secrets=("url", "headers"),
+        example='url = "https://example.org/alerts"',
+    ),
+    "command": Kind(
+        _pushed(_command),
+        ("command", "outbox"),
+        ("timeout", *_PUSH),
+        paths=("outbox",),
+        example='command = "mail -s alert me@example.org"',
+    ),
+    "python": Kind(
+        _pushed(_function), ("function", "outbox"), _PUSH, paths=("outbox",), example='function = "alerts:send"'
     ),
 }
 """Every kind by its name."""
