@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+from cedr.consistency.pipeline import Pipeline
+from cedr.data.change_rows import change_rows
+from cedr.data.results import Shape
+from cedr.history.keeping import Keep
+from cedr.history.reading import read_history
+from cedr.language.parse import parse
 from cedr.model.equivalence import logically_equivalent_to, out_of_order
 from cedr.model.event import primitive
 from cedr.model.history import HistoryTable
 from cedr.model.intake import Intake
+from cedr.model.level import MIDDLE
 from cedr.model.schema import EventType, EventTypes
 from cedr.model.stream import Message, Retract, insert
 from cedr.model.time import FOREVER
+from cedr.plan.compile import compile_file
+from cedr.sinks.output import output_of
 from cedr.testing.difference import assert_same_table
 from cedr.testing.tables import history_table
 
@@ -76,6 +88,25 @@ def test_the_intake_tells_the_same_story() -> None:
             assert_same_table(intake.rows()["S"], AT_3)
     assert_same_table(intake.rows()["S"], AT_7)
     assert intake.dead_letters(final=True) == []
+
+
+def test_the_history_of_a_real_run(tmp_path: Path) -> None:
+    """Figure 2 through a query that runs, and the history that is kept of it: the answers at CEDR times 3 and 7."""
+    program = compile_file(parse("EVENT T FROM S"), REVISABLE)
+    (query,) = program.queries.values()
+    shape = Shape(query.name, query.output, frozenset({"S"}), timestamps=False)
+    pipeline, kept = Pipeline(query.plan, MIDDLE, REVISABLE), Keep(tmp_path)
+    kept.open(output_of(query.plan, shape))
+    for cedr_time, message in STORY.items():
+        (emitted,) = pipeline.step([message], cedr_time)
+        kept.write(cedr_time, change_rows(cedr_time, cedr_time, emitted.to_arrow(), shape))
+    kept.close()
+    for cedr_time, wanted in ((3, AT_3), (7, AT_7)):
+        rows = read_history(tmp_path / "T", as_of=cedr_time).to_arrow(["id", "Vs", "Ve", "Os", "Oe"]).to_pylist()
+        cells = [
+            ["e0" if name == "id" else "∞" if time is None else str(time) for name, time in row.items()] for row in rows
+        ]
+        assert sorted(cells) == sorted(re.findall(r"[^|\s]+", line) for line in wanted.strip().splitlines()[1:])
 
 
 def test_a_removed_row_never_was() -> None:

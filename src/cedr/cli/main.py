@@ -264,6 +264,49 @@ def demo(
 
 
 @app.command()
+def history(  # noqa: PLR0913 - one for each option
+    *,
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="The folder of an output in a folder of history.")],
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="CEDR_TIME", help="What was believed then, instead of now.")
+    ] = None,
+    occurring: Annotated[
+        str | None, typer.Option("--occurring", metavar="A..B", help="Rows that were true in this occurrence time.")
+    ] = None,
+    valid: Annotated[str | None, typer.Option("--valid", metavar="A..B", help="Rows valid in this time.")] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option("--where", metavar="NAME=VALUE", help="Rows with this value; may be repeated."),
+    ] = None,
+    versions: Annotated[
+        bool, typer.Option("--versions", help="Every version that was ever said of a row, with Cs and Ce.")
+    ] = False,
+    as_json: AsJson = False,
+    clocks: Annotated[bool, typer.Option("--clocks", help="Show K, Rt, seq and contributors too.")] = False,
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=0, help="Print so many rows only.")] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", metavar="FILE", help="Write them into a Parquet, CSV or JSON Lines file.")
+    ] = None,
+) -> None:
+    """What was believed at a CEDR time, from the history that a job keeps of an output."""
+    with reported():
+        from cedr.cli.history import show_history
+
+        show_history(
+            table,
+            as_of=as_of,
+            occurring=occurring,
+            valid=valid,
+            where=where or [],
+            versions=versions,
+            as_json=as_json,
+            clocks=clocks,
+            limit=limit,
+            output=output,
+        )
+
+
+@app.command()
 def version() -> None:
     """Print the version."""
     from importlib.metadata import version as installed

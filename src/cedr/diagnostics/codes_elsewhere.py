@@ -65,6 +65,8 @@ ELSEWHERE: Mapping[str, str] = {
     "query-stopped": "a query on Spark was stopped from outside while its end was waited for",
     "worker-failed": "a query failed in a worker of Spark; says in which bucket and operator, and about which event",
     "sink-failed": "a place where answers go cannot be written; the batch is not stored, and may be written again",
+    "no-such-history": "there is no history of that name",
+    "not-kept": "a history was asked for a CEDR time from before its retention",
     "unknown-sink": "there is no such kind of output",
     "bad-option": "an output has an option that it does not know, or lacks one that it needs",
     "sink-behind": "a view or file holds less than it did when the checkpoint was made",

@@ -88,6 +88,12 @@ def _console(options: Options, query: str) -> Sink:  # noqa: ARG001 - nothing is
     return sink
 
 
+def _history(options: Options, query: str) -> Sink:  # noqa: ARG001 - the output has its own name
+    keep = import_module("cedr.history.keeping").Keep  # by name: history stands above the sinks
+    sink: Sink = keep(options["path"], key=options.get("key", "id"), keep=options.get("keep"))
+    return sink
+
+
 _PUSH: Final = ("envelope", "tries", "pause", "workers", "drain")
 
 
@@ -161,6 +167,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         extra="delta",
         example='path = "answers.delta"',
     ),
+    "history": Kind(_history, ("path",), ("key", "keep"), paths=("path",), example='path = "history"'),
     "webhook": Kind(
         _pushed(_webhook),
         ("url", "outbox"),
