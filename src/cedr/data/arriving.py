@@ -158,16 +158,21 @@ class Arriving:
         promises, arrivals, time = Promises(), self._order.arrivals, 0
         for low, high in cuts:
             time = int(arrivals[low]) if arrivals is not None else time + 1
-            given = self._messages(low, high)
-            further = []
-            for ranks, rows in self._by_rank:
-                first, last = np.searchsorted(ranks, [low, high]).tolist()
-                further.append(rows[first:last])
-            guarantees = [*promises.after(self.sources, further)]
-            self._position += len(guarantees)
+            given, guarantees = self.between(low, high, promises)
             yield time, [*given, *guarantees]
         if arrivals is None:
             yield time + 1, [Guarantee(FOREVER - 1)]
+
+    def between(self, low: int, high: int, promises: Promises) -> tuple[Given, list[Guarantee]]:
+        """The rows between two places in the order of arrival, and the guarantees that follow from them."""
+        given = self._messages(low, high)
+        further = []
+        for ranks, rows in self._by_rank:
+            first, last = np.searchsorted(ranks, [low, high]).tolist()
+            further.append(rows[first:last])
+        guarantees = [*promises.after(self.sources, further)]
+        self._position += len(guarantees)
+        return given, guarantees
 
     def messages(self) -> list[Message]:
         """All rows as objects; no order counts, and no guarantee is among them."""

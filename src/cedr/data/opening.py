@@ -85,7 +85,7 @@ def origin_of(data: Any, words: Words) -> Origin:
     if is_frame(data):
         return frame_of(data)
     if isinstance(data, str | PathLike) or _are_paths(data):
-        return _files(data_files(data, words.format), words)
+        return files_origin(data_files(data, words.format), words)
     rows = list(data) if isinstance(data, Iterable) and not isinstance(data, bytes | str) else None
     if rows and all(isinstance(row, Mapping) for row in rows):
         return frame_of_rows(rows)
@@ -96,7 +96,8 @@ def _are_paths(data: Any) -> bool:
     return isinstance(data, Sequence) and bool(data) and all(isinstance(each, str | PathLike) for each in data)
 
 
-def _files(files: list[DataFile], words: Words) -> Origin:
+def files_origin(files: list[DataFile], words: Words) -> Origin:
+    """Where the rows of files of one format are read from."""
     match files[0].format:
         case "csv":
             if words.separator is None and files[0].path.lower().split(".gz")[0].endswith(".tsv"):

@@ -6,6 +6,7 @@ Readings: R3, R39 (a bound on disorder).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from cedr.data.batches import by_provider
 from cedr.data.loading import KINDS, Loaded, Rows
@@ -21,6 +22,14 @@ class Promises:
     def __init__(self) -> None:
         self._newest: dict[tuple[int, str | None], Time] = {}
         """The largest Sync of each source and provider."""
+
+    def state(self) -> list[list[Any]]:
+        """What to go on from, as plain data."""
+        return [[number, provider, newest] for (number, provider), newest in self._newest.items()]
+
+    def restore(self, state: Sequence[Sequence[Any]]) -> None:
+        """Go on from what another run has promised."""
+        self._newest = {(number, provider): newest for number, provider, newest in state}
 
     def after(self, sources: Sequence[Loaded], rows: Sequence[Rows]) -> Iterator[Guarantee]:
         """The guarantees that follow from further rows of each source, one for each provider."""
