@@ -241,6 +241,36 @@ def generate(  # noqa: PLR0913 - one for each option
 
 
 @app.command()
+def run(
+    *,
+    job: Annotated[str, typer.Argument(metavar="JOB", help="A job file, in TOML.")],
+    once: Annotated[bool, typer.Option("--once", help="Read the sources to their end, emit all, and end.")] = False,
+    available: Annotated[
+        bool, typer.Option("--available", help="Read what is there now; the next run goes on.")
+    ] = False,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="A.B=VALUE", help="A setting instead of that of the file; may be repeated."),
+    ] = None,
+    view: Annotated[
+        bool | None,
+        typer.Option("--view/--no-view", help="The live view; by default on a terminal.", show_default=False),
+    ] = None,
+    log: Annotated[str | None, typer.Option("--log", metavar="FORMAT", help="Log each batch: text or json.")] = None,
+    metrics_port: Annotated[
+        int | None, typer.Option("--metrics-port", metavar="PORT", help="Measures for Prometheus; 0 is any free port.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
+) -> None:
+    """Run a job: sources, queries and outputs as its file says, exactly once whatever crashes."""
+    with reported():
+        from cedr.cli.running import Choices, run_file
+
+        mode = "once" if once else "available" if available else None
+        run_file(job, mode, settings or [], Choices(quiet, view, log, metrics_port))
+
+
+@app.command()
 def demo(
     *,
     host: Annotated[

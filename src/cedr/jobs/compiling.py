@@ -18,21 +18,22 @@ from cedr.connect.files import unreadable
 from cedr.data.frames import Frame
 from cedr.data.opening import LocalEvents
 from cedr.data.origins import Origin, Raw
-from cedr.data.places import Places
 from cedr.data.sources import Source
 from cedr.data.values import ARROW
 from cedr.data.words import Words, constant
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import StreamError
-from cedr.hosts.catalog import declared_types, merged
+from cedr.hosts.event_types import declared_types, merged
 from cedr.hosts.preparing import prepare
 from cedr.jobs.file.description import JobFile
 from cedr.language.check import uses_of
-from cedr.language.syntax import File, Query
-from cedr.model.schema import Catalog, DataType, EventType
+from cedr.language.syntax import Query
+from cedr.model.schema import DataType, EventType, EventTypes, Shape
 from cedr.plan.analyses.reads import reads_of, types_read
 from cedr.plan.compile import CompiledQuery, Program, compile_file
 
+_NOT_YET: Final = ("no-messages", "later-than-disorder")
+"""What is no news of a part of the rows."""
 _ROWS: Final = 20_000
 """So many of the first rows tell the types of columns."""
 
@@ -43,7 +44,7 @@ class Compiled:
 
     program: Program
     queries: tuple[CompiledQuery, ...]
-    types: Catalog
+    types: EventTypes
     needed: Mapping[str, Mapping[str, DataType]]
     timestamps: bool
     columns: Mapping[str, Sequence[str]]
@@ -56,6 +57,7 @@ class Compiled:
             event_type.name: {
                 "attributes": {name: of.name for name, of in event_type.attributes.items()},
                 "revisable": event_type.revisable,
+                "shapes": {name: _shape_as_data(shape) for name, shape in event_type.shapes.items()},
             }
             for event_type in self.types
         }
@@ -131,9 +133,7 @@ def compiled(job: JobFile, samples: Mapping[str, tuple[Origin | None, Words]]) -
     """
     declared = declared_types(job.queries)
     looked = {name: None if origin is None else Sample(origin) for name, (origin, _) in samples.items()}
-    sources = [
-        Source(looked[name] or _empty(name, words, declared), words) for name, (_, words) in samples.items()
-    ]
+    sources = [Source(looked[name] or _empty(name, words, declared), words) for name, (_, words) in samples.items()]
     given = LocalEvents(tuple(sources))
     found: dict[str, EventType] = {}
     warnings: dict[str, Diagnostic] = {}
@@ -145,39 +145,46 @@ def compiled(job: JobFile, samples: Mapping[str, tuple[Origin | None, Words]]) -
         kinds = [loaded.timestamps for loaded in prepared.arriving.sources if len(loaded.times)]
         timestamps = kinds[0] if kinds else timestamps
         for each in prepared.warnings:
-            if each.code != "no-messages":
+            if each.code not in _NOT_YET:
                 warnings.setdefault(each.primary, each)
     if timestamps is None:
         timestamps = all(words.time_unit != "ticks" for _, words in samples.values())
     columns = {name: origin.names() for name, origin in looked.items() if origin is not None}
-    return _with_types(job, Catalog(found), timestamps=timestamps, columns=columns, warnings=tuple(warnings.values()))
+    return _with_types(
+        job, EventTypes(found), timestamps=timestamps, columns=columns, warnings=tuple(warnings.values())
+    )
 
 
 def compiled_again(job: JobFile, facts: Mapping[str, Any]) -> Compiled:
     """Compile the queries of a job with the types that its checkpoint has noted."""
     types = {
-        name: EventType(name, {each: DataType[of] for each, of in kept["attributes"].items()}, kept["revisable"])
+        name: EventType(
+            name,
+            {each: DataType[of] for each, of in kept["attributes"].items()},
+            kept["revisable"],
+            shapes={each: _shape_of_data(of) for each, of in kept["shapes"].items()},
+        )
         for name, kept in facts["types"].items()
     }
-    return _with_types(job, Catalog(types), timestamps=facts["timestamps"], columns=facts["columns"], warnings=())
+    return _with_types(job, EventTypes(types), timestamps=facts["timestamps"], columns=facts["columns"], warnings=())
 
 
 def _with_types(
     job: JobFile,
-    types: Catalog,
+    types: EventTypes,
     *,
     timestamps: bool,
     columns: Mapping[str, Sequence[str]],
     warnings: tuple[Diagnostic, ...],
 ) -> Compiled:
-    own = Catalog({t.name: t for t in declared_types(job.queries) if not t.open})
+    own = EventTypes({t.name: t for t in declared_types(job.queries) if not t.open})
     known = merged(types, own)
     program = compile_file(job.queries, known)
     queries = tuple(program.queries[name] for name in running_names(job))
     return Compiled(program, queries, known, _needed(queries, known), timestamps, columns, warnings)
 
 
-def _needed(queries: Iterable[CompiledQuery], types: Catalog) -> dict[str, dict[str, DataType]]:
+def _needed(queries: Iterable[CompiledQuery], types: EventTypes) -> dict[str, dict[str, DataType]]:
     """The attributes that the queries together need of each type."""
     found: dict[str, dict[str, DataType]] = {}
     for query in queries:
@@ -199,7 +206,7 @@ def _joined(before: EventType | None, found: EventType) -> EventType:
     return replace(found, attributes=attributes)
 
 
-def _empty(name: str, words: Words, declared: Catalog) -> Frame:
+def _empty(name: str, words: Words, declared: EventTypes) -> Frame:
     """A source without rows, with the columns that its types and words name."""
     attributes: dict[str, Any] = {}
     told = words.type if words.type is None else constant(words.type) or words.type
@@ -212,6 +219,17 @@ def _empty(name: str, words: Words, declared: Catalog) -> Frame:
     if words.type is not None and constant(words.type) is None and words.type not in declared.types:
         attributes.setdefault(words.type, pa.array([], pa.string()))
     return Frame(pa.table(attributes), name)
+
+
+def _shape_as_data(shape: Shape) -> list[Any]:
+    fields = None if shape.fields is None else {name: _shape_as_data(of) for name, of in shape.fields.items()}
+    return [shape.type.name, fields, None if shape.element is None else _shape_as_data(shape.element)]
+
+
+def _shape_of_data(data: Sequence[Any]) -> Shape:
+    of, fields, element = data
+    known = None if fields is None else {name: _shape_of_data(each) for name, each in fields.items()}
+    return Shape(DataType[of], known, None if element is None else _shape_of_data(element))
 
 
 def nothing_yet(job: JobFile, missing: Iterable[str], there: Iterable[str]) -> StreamError:

@@ -16,6 +16,7 @@ from cedr.consistency.batch import EventBatch
 from cedr.data.arriving import Arriving
 from cedr.data.json_files import JsonFiles
 from cedr.data.loading import Loaded, Loading
+from cedr.data.origins import Origin
 from cedr.data.promises import Promises
 from cedr.data.rejected import Rejected, Rejects
 from cedr.data.sources import Source
@@ -27,6 +28,7 @@ from cedr.sources.contract import Chunk, JobSource, refused
 
 Needed = Mapping[str, Mapping[str, DataType]]
 Plan = dict[str, Any]
+_PEEKED: Final = 10_000
 END: Final = FOREVER - 1
 """What a provider promises who sends nothing any more."""
 
@@ -64,6 +66,8 @@ class Inlet:
         self._bad_rows = 1.0
         self._done: set[str] = set()
         """What was read in full."""
+        self._fresh = False
+        """Whether nothing of the chunk was planned yet."""
 
     @property
     def provider(self) -> str | None:
@@ -76,6 +80,12 @@ class Inlet:
         return [self.provider] if told is None and self.provider is not None else list(told or ())
 
     @property
+    def promises(self) -> bool:
+        """Whether its rows can promise anything."""
+        words = self.words
+        return words.disorder is not None or words.guarantee is not None or words.change is not None
+
+    @property
     def guarantee(self) -> Time:
         """Up to when nothing more comes from here."""
         known = [self.promised.get(each, BEGINNING) for each in self.providers()] or list(self.promised.values())
@@ -85,18 +95,28 @@ class Inlet:
         """What is read of it, the columns that it had at first, and what may be wrong with it."""
         self._needed, self._columns, self._timestamps, self._bad_rows = needed, columns, timestamps, bad_rows
 
+    def peek(self) -> Origin | None:
+        """The first rows, without taking them; None if nothing is there yet."""
+        if self._chunk is None:
+            self._chunk = self.source.next(_PEEKED)
+        if self._chunk is None:
+            return None
+        origin = self.source.read(self._chunk)
+        self._fresh = True
+        return origin
+
     # -- a batch ------------------------------------------------------------------------------------------------------
 
     def plan(self, most: int) -> tuple[Plan, bytes | None] | None:
         """What comes next, and the rows of a new chunk that can be had only once; None if nothing is there."""
         if self._chunk is not None and self._low >= self._read().count:
             self._let_go()
-        kept = None
         if self._chunk is None:
-            chunk = self.source.next(most)
-            if chunk is None:
-                return None
-            self._chunk, self._low, kept = chunk, 0, chunk.kept
+            self._chunk, self._low, self._fresh = self.source.next(most), 0, True
+        if self._chunk is None:
+            return None
+        kept = self._chunk.kept if self._fresh else None
+        self._fresh = False
         return {"chunk": self._chunk.as_data(), "low": self._low, "most": most}, kept
 
     def take(self, plan: Mapping[str, Any], kept: bytes | None) -> tuple[Taken, tuple[str, ...]]:

@@ -15,7 +15,7 @@ from cedr.consistency.measures import Measures
 from cedr.consistency.pipeline import Pipeline
 from cedr.model.dead_letter import DeadLetter
 from cedr.model.level import ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Guarantee, Insert, Message
 from cedr.model.time import Time
 from cedr.plan.analyses.reads import types_read
@@ -40,7 +40,7 @@ class Emission(NamedTuple):
     """What a query emitted in one step at one of its levels."""
 
     query: str
-    level: ConsistencyLevel
+    place: int
     changes: Changes
 
 
@@ -58,6 +58,9 @@ class RunningQueries(Protocol):
     def step(self, given: Mapping[str, Given], cedr_time: Time) -> list[Emission]:
         """Take what each source gave; what is emitted about it.  To be read before the next step."""
 
+    def switch(self, query: str, place: int, level: ConsistencyLevel) -> None:
+        """Go on at another level, if it is another.  Reading: R38."""
+
     def take_dead_letters(self) -> list[DeadLetter]:
         """What could not be used since the last call."""
 
@@ -74,7 +77,7 @@ class RunningQueries(Protocol):
 class Separate:
     """A pipeline for each query, by itself."""
 
-    def __init__(self, asked: Iterable[Asked], types: Catalog) -> None:
+    def __init__(self, asked: Iterable[Asked], types: EventTypes) -> None:
         self._asked = list(asked)
         self._pipelines = [
             Pipeline(each.query.plan, each.levels, types, each.providers, all_streams=False) for each in self._asked
@@ -93,8 +96,14 @@ class Separate:
                 if _stream_of(message) in reads or not isinstance(message, Insert | EventBatch)
             ]
             said = pipeline.step(own, cedr_time)
-            emitted += [Emission(asked.query.name, each.level, each) for each in said]
+            emitted += [Emission(asked.query.name, place, each) for place, each in enumerate(said)]
         return emitted
+
+    def switch(self, query: str, place: int, level: ConsistencyLevel) -> None:
+        """With the next batch."""
+        for asked, pipeline in zip(self._asked, self._pipelines, strict=True):
+            if asked.query.name == query and pipeline.levels[place] != level:
+                pipeline.switch(level, of=place)
 
     def take_dead_letters(self) -> list[DeadLetter]:
         """Of all queries; one that several refuse is told once."""

@@ -1,7 +1,7 @@
 """What a source of a job is: it names what comes next before it is read, and reads the same again when asked again.
 
-Readings: R33 (providers), R40 (batches).  A job writes down the ``Chunk`` that it is going to read, then reads it.  After
-a crash it reads the chunk that was written down, and takes the next from where that one ends.
+Readings: R33 (providers), R40 (batches).  A job writes down the ``Chunk`` that it is going to read, then reads it.
+After a crash it reads the chunk that was written down, and takes the next from where that one ends.
 
     source.resume(end, done)            # where an earlier run has come to; None and nothing at first
     chunk = source.next(10_000)         # None: nothing is there now
@@ -54,6 +54,8 @@ class JobSource(Protocol):
     """What the job calls it."""
     single: bool
     """Whether rows come one by one from anywhere, so that a bad one says nothing of the others."""
+    pushed: bool
+    """Whether only the other end knows when it is over: a bounded run waits for that."""
 
     @property
     def finished(self) -> bool:

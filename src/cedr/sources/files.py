@@ -25,6 +25,7 @@ class Files:
     """Files of a path, each read once."""
 
     single = False
+    pushed = False
 
     def __init__(self, name: str, path: str, words: Words, *, watches: bool | None = None) -> None:
         """``watches``: whether more files may come; by default for a folder or a pattern."""
@@ -42,7 +43,7 @@ class Files:
     def providers(self) -> None:
         """The source itself."""
 
-    def resume(self, end: Offset, done: Collection[str]) -> None:
+    def resume(self, end: Offset, done: Collection[str]) -> None:  # noqa: ARG002 - the contract
         """Leave out the files that were read."""
         self._done = set(done)
 
@@ -70,9 +71,8 @@ class Files:
                 found = Path(path).stat()
             except OSError:
                 hint = "put it back, or start anew with another checkpoint"
-                raise refused(
-                    self.name, "source-changed", f'the file "{path}" is gone before all of it was read', hint=hint
-                ) from None
+                primary = f'the file "{path}" is gone before all of it was read'
+                raise refused(self.name, "source-changed", primary, hint=hint) from None
             if (found.st_size, found.st_mtime_ns) != (size, changed):
                 hint = "write a file elsewhere and rename it; put this one back as it was, or use another checkpoint"
                 primary = f'the file "{path}" has changed while it was being read'
@@ -84,7 +84,7 @@ class Files:
         """Nothing is held."""
 
     def _new(self) -> Sequence[Path]:
-        return [path for path in self._there() if str(path) not in self._done]
+        return [path for path in self._there() if str(path) not in self._done and path.stat().st_size]
 
     def _there(self) -> Iterator[Path]:
         """The files that are there now, in the order of their names."""

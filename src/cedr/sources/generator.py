@@ -22,6 +22,7 @@ class Generated:
     """The messages of a delivery in the order of arrival."""
 
     single = False
+    pushed = False
 
     def __init__(self, name: str, delivery: Delivery) -> None:
         self.name = name
@@ -37,7 +38,7 @@ class Generated:
     def providers(self) -> None:
         """The source itself."""
 
-    def resume(self, end: Offset, done: Collection[str]) -> None:
+    def resume(self, end: Offset, done: Collection[str]) -> None:  # noqa: ARG002 - the contract
         """Go on after so many messages."""
         self._next = end or 0
 

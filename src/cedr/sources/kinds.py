@@ -27,7 +27,6 @@ class SourceKind:
     opened: Callable[[str, Options, Words], JobSource]
     words: Words | None = None
     """The words that are so anyhow."""
-    hosts: tuple[str, ...] = ("local", "spark")
 
 
 def kind_of(given: Options) -> str | None:
@@ -67,16 +66,19 @@ def _socket(name: str, options: Options, words: Words) -> JobSource:  # noqa: AR
 
 
 def _generator(name: str, options: Options, words: Words) -> JobSource:  # noqa: ARG001 - its words are its own
-    numbers = {each: options[each] for each in ("events", "machines", "seed") if each in options}
-    shares = {each: options[each] for each in ("late", "lost", "twice", "corrected", "retracted") if each in options}
-    times = {
-        each: _duration(name, each, options[each]) for each in ("delay", "within", "guarantees") if each in options
-    }
-    span = {"span": _duration(name, "span", options["span"])} if "span" in options else {}
+    numbers: dict[str, Any] = {each: options[each] for each in ("events", "machines", "seed") if each in options}
+    shares = {each: options[each] for each in _SHARES if each in options}
+    times = {each: _duration(name, each, options[each]) for each in _TIMES if each in options}
+    if "span" in options:
+        numbers["span"] = _duration(name, "span", options["span"])
     for each, value in (*numbers.items(), *shares.items()):
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise refused(name, "bad-setting", f'"{each}" must be a number, not {value!r}')
-    return generator.Generated(name, Delivery(Fleet(Story(**numbers, **span)), Disorder(**shares, **times)))
+    return generator.Generated(name, Delivery(Fleet(Story(**numbers)), Disorder(**shares, **times)))
+
+
+_SHARES: Final = ("late", "lost", "twice", "corrected", "retracted")
+_TIMES: Final = ("delay", "within", "guarantees")
 
 
 def _duration(name: str, word: str, value: Any) -> int:
@@ -88,8 +90,8 @@ def _duration(name: str, word: str, value: Any) -> int:
 
 KINDS: Final[Mapping[str, SourceKind]] = {
     "files": SourceKind(("path", "watch"), ("path",), 'path = "tx.csv"', _files),
-    "stdin": SourceKind((), (), 'kind = "stdin"', _standard_input, hosts=("local",)),
-    "socket": SourceKind(("address",), ("address",), 'address = "127.0.0.1:9999"', _socket, hosts=("local",)),
+    "stdin": SourceKind((), (), 'kind = "stdin"', _standard_input),
+    "socket": SourceKind(("address",), ("address",), 'address = "127.0.0.1:9999"', _socket),
     "generator": SourceKind(
         (
             "events", "machines", "seed", "span", "late", "lost", "twice", "corrected", "retracted", "delay", "within",
@@ -99,7 +101,6 @@ KINDS: Final[Mapping[str, SourceKind]] = {
         "events = 1000",
         _generator,
         generator.WORDS,
-        hosts=("local",),
     ),
 }  # fmt: skip
 """Every kind of source by its name."""

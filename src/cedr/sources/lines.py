@@ -27,6 +27,7 @@ class Lines:
     """Lines of a file descriptor, as far as they are there."""
 
     single = True
+    pushed = True
 
     def __init__(self, name: str, shown: str, descriptor: int) -> None:
         self.name = name
@@ -43,7 +44,7 @@ class Lines:
     def providers(self) -> None:
         """The source itself."""
 
-    def resume(self, end: Offset, done: Collection[str]) -> None:
+    def resume(self, end: Offset, done: Collection[str]) -> None:  # noqa: ARG002 - the contract
         """Number the lines on; which ones come is up to the other end."""
         self._lines = end or 0
 

@@ -22,7 +22,7 @@ from cedr.language.parse import parse, parse_all
 from cedr.language.syntax import File, Query, Statement, TypeDeclaration
 from cedr.sources.kinds import KINDS, kind_of
 
-HOSTS: Final = ("local", "spark")
+HOSTS: Final = ("local",)
 _TOP: Final = (
     "name", "host", "checkpoint", "consistency", "functions", "types", "sources", "queries", "levels", "outputs", "run",
     "log", "metrics", "spark",
@@ -90,7 +90,7 @@ class _Reading:
                 self._wrong(path, given, "a table: [sources.name]")
                 continue
             kind = kind_of(given)
-            if kind not in KINDS:
+            if kind is None or kind not in KINDS:
                 hint = f"kinds: {', '.join(KINDS)}; files has path, kafka has topics"
                 told = "says neither its kind nor a path" if kind is None else f'has the kind "{kind}", which is none'
                 self._settings.problem("unknown-source", (*path, "kind"), f"source {name} {told}", hint=hint)
@@ -139,7 +139,7 @@ class _Reading:
         for each in self._table(("levels",)):
             if each not in names:
                 self._unknown_query(("levels", each), each, names)
-        return File(None, tuple(statements))  # type: ignore[arg-type]
+        return File(tuple(statements))
 
     def _statements(self) -> list[Statement]:
         """All texts one after the other: catalogs, files and folders, then what stands in the job itself."""
@@ -200,7 +200,7 @@ class _Reading:
                     options[each] = _joined(self._folder, options[each])
             level = self._level((*path, "consistency"))
             found.append(OutputSettings(name, kind, tuple(asked), level, options))
-        return tuple(found) or (OutputSettings("console", "console", (), None, {}),)
+        return tuple(found) if found else (OutputSettings("console", "console", (), None, {}),)
 
     def _run(self) -> RunSettings:
         given = self._table(("run",))
@@ -221,9 +221,7 @@ class _Reading:
     def _log(self) -> Mapping[str, Any]:
         given = self._table(("log",))
         self._known(("log",), given, _LOG)
-        return {
-            name: self._one_of(("log", name), allowed, allowed[0]) for name, allowed in _LOG.items() if name in given
-        }
+        return {each: self._one_of(("log", each), of, of[0]) for each, of in _LOG.items() if each in given}
 
     def _metrics(self) -> Mapping[str, Any]:
         given = self._table(("metrics",))

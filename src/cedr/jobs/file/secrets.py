@@ -1,7 +1,7 @@
 """Secrets of a job: they come from the environment only, and are never shown.
 
-``${NAME}`` in a setting stands for a variable of the environment.  Whatever came in that way is hidden in every message,
-because libraries repeat addresses and passwords in their errors.
+``${NAME}`` in a setting stands for a variable of the environment.  Whatever came in that way is hidden in every
+message, because libraries repeat addresses and passwords in their errors.
 """
 
 from __future__ import annotations
@@ -38,16 +38,20 @@ class Secrets:
             if value is None:
                 missing = missing or found[1]
                 return found[0]
-            if len(value) > 3:
-                self._hidden.add(value)
+            self.add(value)
             return value
 
         return _VARIABLE.sub(fill, text), missing
 
-    def hide(self, text: str) -> str:
+    def add(self, value: str) -> None:
+        """A value that must not be shown; one of three characters or less would hide half of every text."""
+        if len(value) > 3:
+            self._hidden.add(value)
+
+    def hide(self, text: str, mark: str = HIDDEN) -> str:
         """A text without the secrets in it."""
         for value in sorted(self._hidden, key=len, reverse=True):
-            text = text.replace(value, HIDDEN)
+            text = text.replace(value, mark or "*" * len(value))
         return text
 
     def hidden(self, error: CedrError) -> CedrError:
@@ -57,8 +61,8 @@ class Secrets:
     def _told(self, diagnostic: Diagnostic) -> Diagnostic:
         span = diagnostic.span
         if span is not None:
-            text = self.hide(span.source.text)
-            span = None if text != span.source.text else Span(Source(span.source.name, text), span.start, span.end)
+            text = self.hide(span.source.text, mark="")  # places stay where they are
+            span = Span(Source(span.source.name, text), span.start, span.end)
         return replace(
             diagnostic,
             primary=self.hide(diagnostic.primary),

@@ -83,6 +83,7 @@ class Settings:
             for name, item in value.items():
                 self._refuse_secrets(item, (*path, name))
         elif path and path[0] in ("sources", "outputs") and written_secret(".".join(path), value):
+            self.secrets.add(value)
             name = re.sub(r"\W", "_", path[-1]).upper()
             hint = f'write {path[-1]} = "${{{name}}}" and set the variable {name}'
             span = self.places.of(path)

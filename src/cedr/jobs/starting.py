@@ -1,0 +1,149 @@
+"""Starts a job on the local host: opens what its file names, compiles its queries, and goes on from its checkpoint."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from cedr.data.origins import Origin
+from cedr.data.results import Shape
+from cedr.data.words import Words, constant
+from cedr.hosts.queries import parse_level
+from cedr.jobs.changed import check_changes, identity
+from cedr.jobs.checkpoint import Checkpoint
+from cedr.jobs.compiling import Compiled, compiled, compiled_again, nothing_yet, run_functions, undeclared
+from cedr.jobs.file.description import JobFile
+from cedr.jobs.intake import Inlet, Intake
+from cedr.jobs.loop import Loop, OpenOutput, Watcher
+from cedr.jobs.outputs import open_sink
+from cedr.jobs.queries import Asked, Separate
+from cedr.model.level import MIDDLE, ConsistencyLevel
+from cedr.plan.analyses.reads import types_read
+from cedr.plan.compile import CompiledQuery
+from cedr.sinks.output import output_of
+from cedr.sources.kinds import open_source
+
+Levels = Mapping[str, tuple[ConsistencyLevel, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A job that is ready to run, and what is known of it."""
+
+    loop: Loop
+    compiled: Compiled
+    inlets: list[Inlet]
+    asked: list[Asked]
+    resumed: bool
+
+
+def _nothing(_: str) -> None:
+    """Nobody wants to know."""
+
+
+def start(
+    job: JobFile,
+    watcher: Watcher,
+    *,
+    reached: Callable[[str], None] = _nothing,
+    clock: Callable[[], float] = time.monotonic,
+    wait: Callable[[float], object] = time.sleep,
+) -> Started:
+    """Open everything.  Raises a ``CedrError`` before any batch where something does not fit."""
+    run_functions(job.functions)
+    with ExitStack() as opened:
+        checkpoint = Checkpoint(job.checkpoint)
+        opened.callback(checkpoint.close)
+        inlets = []
+        for each in job.sources:
+            source, words = open_source(each.name, each.kind, each.options, each.words)
+            opened.callback(source.close)
+            inlets.append(Inlet(source, words, each.idle))
+        facts = checkpoint.fact("types")
+        resumed = facts is not None
+        known = compiled_again(job, facts) if resumed else _looked_at(job, inlets, wait)
+        levels = _levels(job, known)
+        now = identity(job, {name: [str(level) for level in own] for name, own in levels.items()})
+        if resumed:
+            check_changes(checkpoint.fact("job"), now)
+        asked = [_asked(query, levels[query.name], inlets, known) for query in known.queries]
+        queries = Separate(asked, known.types)
+        outputs = _outputs(job, known, levels)
+        for output in outputs:
+            query = known.program.queries[output.query]
+            output.sink.open(output_of(query.plan, output.shape))
+            opened.callback(output.sink.close)
+        if not resumed:
+            checkpoint.note("job", now)
+            checkpoint.note("types", known.facts())
+        for inlet in inlets:
+            inlet.expect(
+                known.needed,
+                known.columns.get(inlet.name, ()),
+                timestamps=known.timestamps,
+                bad_rows=job.run.bad_rows,
+            )
+        intake = Intake(inlets, job.run.batch, clock, job.run.mode)
+        loop = Loop(job, checkpoint, intake, queries, outputs, watcher, reached=reached)
+        loop.resume()
+        opened.pop_all()
+    return Started(loop, known, inlets, asked, resumed)
+
+
+def _looked_at(job: JobFile, inlets: list[Inlet], wait: Callable[[float], object]) -> Compiled:
+    """The types as the first rows of each source have them; where they are needed they are waited for."""
+    missing = undeclared(job)
+    while True:
+        samples: dict[str, tuple[Origin | None, Words]] = {each.name: (each.peek(), each.words) for each in inlets}
+        lacking = [name for name, (origin, _) in samples.items() if origin is None]
+        if not missing or not lacking:
+            return compiled(job, samples)
+        if job.run.mode == "available" or all(each.source.finished for each in inlets if each.name in lacking):
+            raise nothing_yet(job, missing, lacking)
+        if job.run.mode == "once" and not any(each.source.pushed for each in inlets if each.name in lacking):
+            raise nothing_yet(job, missing, lacking)
+        wait(job.run.every)
+
+
+def _levels(job: JobFile, known: Compiled) -> Levels:
+    """For each query the levels that its outputs ask for; the first is its own."""
+    found = {}
+    for query in known.queries:
+        told = job.levels.get(query.name) or job.level
+        own = parse_level(told) if told is not None else query.consistency or MIDDLE
+        asked = [parse_level(each.level) for each in job.outputs if each.level and _goes(each.queries, query.name)]
+        plain = any(each.level is None and _goes(each.queries, query.name) for each in job.outputs)
+        found[query.name] = tuple(dict.fromkeys([own, *asked] if plain or not asked else asked))
+    return found
+
+
+def _goes(queries: tuple[str, ...], name: str) -> bool:
+    return not queries or name in queries
+
+
+def _asked(query: CompiledQuery, levels: tuple[ConsistencyLevel, ...], inlets: list[Inlet], known: Compiled) -> Asked:
+    """A query with the sources that may have what it reads; where their types are in a column, all may."""
+    read = types_read(query.plan)
+    own = []
+    for inlet in inlets:
+        told = inlet.words.type
+        fixed = None if told is None else constant(told) or told
+        if fixed is None or fixed in read or fixed in known.columns.get(inlet.name, ()):
+            own.append(inlet)
+    providers = tuple(provider for inlet in own for provider in inlet.providers())
+    return Asked(query, levels, frozenset(inlet.name for inlet in own), providers)
+
+
+def _outputs(job: JobFile, known: Compiled, levels: Levels) -> list[OpenOutput]:
+    found = []
+    for settings in job.outputs:
+        for query in known.queries:
+            if not _goes(settings.queries, query.name):
+                continue
+            shape = Shape(query.name, query.output, frozenset(types_read(query.plan)), known.timestamps)
+            level = parse_level(settings.level) if settings.level else levels[query.name][0]
+            place = levels[query.name].index(level)
+            found.append(OpenOutput(settings.name, query.name, place, level, shape, open_sink(settings, query.name)))
+    return found
