@@ -14,9 +14,9 @@ import pytest
 from cedr.data.change_rows import INSERT, RETRACT, SHORTEN
 from cedr.jobs.file.reading import read_job
 from cedr.jobs.loop import Report
-from cedr.jobs.outputs import OUTPUT_KINDS, OutputKind
 from cedr.jobs.starting import Started, start
 from cedr.sinks.contract import Output
+from cedr.sinks.kinds import KINDS, Kind
 
 QUERY = """
 EVENT Unanswered
@@ -93,7 +93,7 @@ class Watching:
 def store(monkeypatch: pytest.MonkeyPatch) -> Store:
     """A store, and the kind of output "memory" that keeps its rows there."""
     kept = Store()
-    monkeypatch.setitem(OUTPUT_KINDS, "memory", OutputKind(lambda _, query: Remembering(kept, query)))
+    monkeypatch.setitem(KINDS, "memory", Kind(lambda _, query: Remembering(kept, query)))  # type: ignore[arg-type]
     return kept
 
 

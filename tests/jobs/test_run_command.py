@@ -35,7 +35,7 @@ def test_a_job_runs_from_standard_input_and_says_how_it_went(tmp_path: Path) -> 
     lines = "".join(json.dumps(each) + "\n" for each in events()).encode()
     done = command(tmp_path, "--log", "json", stdin=lines)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("insert   Unanswered") > 10
+    assert done.stdout.count("+ [") > 10
     logged = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
     assert logged[-1]["held_back_by"] is None
     assert "dead letters, each with its reason" in done.stderr

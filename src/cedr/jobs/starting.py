@@ -14,14 +14,15 @@ from cedr.hosts.queries import parse_level
 from cedr.jobs.changed import check_changes, identity
 from cedr.jobs.checkpoint import Checkpoint
 from cedr.jobs.compiling import Compiled, compiled, compiled_again, nothing_yet, run_functions, undeclared
-from cedr.jobs.file.description import JobFile
+from cedr.jobs.file.description import JobFile, OutputSettings
 from cedr.jobs.intake import Inlet, Intake
 from cedr.jobs.loop import Loop, OpenOutput, Watcher
-from cedr.jobs.outputs import open_sink
 from cedr.jobs.queries import Asked, Separate
 from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.plan.analyses.reads import types_read
 from cedr.plan.compile import CompiledQuery
+from cedr.sinks.contract import Sink
+from cedr.sinks.kinds import make_sink
 from cedr.sinks.output import output_of
 from cedr.sources.kinds import open_source
 
@@ -145,5 +146,14 @@ def _outputs(job: JobFile, known: Compiled, levels: Levels) -> list[OpenOutput]:
             shape = Shape(query.name, query.output, frozenset(types_read(query.plan)), known.timestamps)
             level = parse_level(settings.level) if settings.level else levels[query.name][0]
             place = levels[query.name].index(level)
-            found.append(OpenOutput(settings.name, query.name, place, level, shape, open_sink(settings, query.name)))
+            found.append(OpenOutput(settings.name, query.name, place, level, shape, _sink(settings, query.name)))
     return found
+
+
+def _sink(settings: OutputSettings, query: str) -> Sink:
+    """A sink for one query of an output, not opened yet."""
+    options = {
+        name: value.replace("{query}", query) if isinstance(value, str) else value
+        for name, value in settings.options.items()
+    }
+    return make_sink(settings.kind, options, query)

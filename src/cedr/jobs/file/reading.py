@@ -17,9 +17,9 @@ from cedr.diagnostics.exceptions import CedrError, StreamError
 from cedr.hosts.queries import parse_duration, parse_level
 from cedr.jobs.file.description import JobFile, OutputSettings, RunSettings, SourceSettings
 from cedr.jobs.file.settings import Settings
-from cedr.jobs.outputs import OUTPUT_KINDS, kind_of_output
 from cedr.language.parse import parse, parse_all
 from cedr.language.syntax import File, Query, Statement, TypeDeclaration
+from cedr.sinks.kinds import KINDS as OUTPUT_KINDS
 from cedr.sources.kinds import KINDS, kind_of
 
 HOSTS: Final = ("local",)
@@ -179,13 +179,13 @@ class _Reading:
             if not isinstance(given, dict):
                 self._wrong(path, given, "a table: [outputs.name]")
                 continue
-            kind = kind_of_output(given)
+            kind = str(given.get("kind", "console"))
             if kind not in OUTPUT_KINDS:
                 hint = f"kinds: {', '.join(OUTPUT_KINDS)}"
                 self._settings.problem("unknown-output", (*path, "kind"), f'output {name}: no kind "{kind}"', hint=hint)
                 continue
             own = OUTPUT_KINDS[kind]
-            self._known(path, given, ("kind", "query", "queries", "consistency", *own.options))
+            self._known(path, given, ("kind", "query", "queries", "consistency", *own.required, *own.options))
             for each in own.required:
                 if each not in given:
                     primary = f'output {name}: "{each}" is missing'
@@ -194,7 +194,7 @@ class _Reading:
             for query in asked:
                 if query not in names:
                     self._unknown_query((*path, "query"), str(query), names)
-            options = {each: value for each, value in given.items() if each in own.options}
+            options = {each: value for each, value in given.items() if each in (*own.required, *own.options)}
             for each in own.paths:
                 if isinstance(options.get(each), str):
                     options[each] = _joined(self._folder, options[each])
