@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 Rows = NDArray[np.int64]
 VERSION: Final = 5
-READABLE: Final = (3, VERSION)
-"""In version 3 all columns of plain events were written, and what was said also where it was final; up to version 4
+READABLE: Final = range(3, VERSION + 1)
+"""Of all of these a test has a state.  In version 3 all columns of plain events were written, and what was said also where it was final; up to version 4
 whole numbers in eight bytes each, and IDs that are numbers as texts."""
 
 
@@ -210,6 +210,6 @@ def _check_version(segments: Mapping[str, bytes]) -> None:
     version = from_bytes(segments["meta"]).get("version") if "meta" in segments else None
     if version not in READABLE:
         found = "no version" if version is None else f"version {version}"
-        primary = f"the saved state has {found}, this program reads versions {READABLE[0]} to {VERSION}"
+        primary = f"the saved state has {found}, this program reads versions {READABLE.start} to {VERSION}"
         hint = "start it with the program that wrote it, or begin without it"
         raise StreamError(Diagnostic("unknown-state-version", primary, hint=hint))
