@@ -7,6 +7,7 @@ last time, a table is copied without what nobody holds.  So the cost follows wha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from cedr.consistency.admission.door import Arrivals
 from cedr.runtime.dataflow.dataflow import Dataflow
@@ -31,10 +32,11 @@ class Compaction:
         """Clear the tables that nobody needs, and compact those that have grown enough."""
         for dataflow in dataflows:
             _clear(dataflow.own)
-        tables = self._tables(dataflows)
-        due = {id(table) for table in tables if self._grown(table)}
+        every = chain(self._arrivals.tables.values(), *(dataflow.tables for dataflow in dataflows))
+        due = {id(table) for table in every if self._grown(table)}
         if not due:
             return
+        tables = self._tables(dataflows)
         for source in self._arrivals.ledger.sources.values():
             if len(source.table) <= 2 * source.events + self.spare // 4:  # most of it is still known
                 due.discard(id(source.table))
@@ -42,8 +44,11 @@ class Compaction:
             self._run(dataflows, tables, due)
 
     def _grown(self, table: Table) -> bool:
+        rows = len(table)
+        if rows <= self.spare:
+            return False
         kept = self._kept.get(id(table), 0)
-        return len(table) > kept + max(kept, self.spare)
+        return rows > kept + max(kept, self.spare)
 
     def run(self, dataflows: Sequence[Dataflow]) -> None:
         """Compact all tables."""

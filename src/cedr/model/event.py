@@ -60,16 +60,19 @@ class Payload(Mapping[str, Value]):
         return f"Payload({', '.join(f'{name}={value!r}' for name, value in self._items.items())})"
 
 
+_IMMUTABLE = (bool, int, float, Decimal, str, bytes, date)
+
+
 def freeze(value: object) -> Value:
     """A value as an immutable one."""
+    if value is None or isinstance(value, _IMMUTABLE):  # as a rule; to ask for a mapping takes much longer
+        return value
     if isinstance(value, Payload):
         return value
     if isinstance(value, Mapping):
         return Payload(value)
     if isinstance(value, list | tuple):
         return tuple(freeze(item) for item in value)
-    if value is None or isinstance(value, bool | int | float | Decimal | str | bytes | date):
-        return value
     message = f"a payload cannot hold {value!r} of type {type(value).__name__}"
     raise TypeError(message)
 

@@ -33,7 +33,10 @@ def plus(time: Time, duration: int) -> Time:
     """
     if FOREVER in (time, duration):
         return FOREVER
-    return max(BEGINNING, min(FOREVER, time + duration))
+    moved = time + duration
+    if BEGINNING <= moved <= FOREVER:  # as a rule, and operators ask this all the time
+        return moved
+    return FOREVER if moved > 0 else BEGINNING
 
 
 @dataclass(frozen=True, slots=True, order=True)

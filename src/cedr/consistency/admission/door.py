@@ -34,6 +34,7 @@ from cedr.model.time import BEGINNING, Time
 from cedr.runtime.ids.event_index import EventIndex
 from cedr.runtime.ids.text_ids import TextIds
 from cedr.runtime.store.table import Table
+from cedr.runtime.values.constant import always
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -261,7 +262,7 @@ class Arrivals:
 
     def _take_new(self, source: Source, rows: PlainRows, wanted: Mask | None, touched: Iterable[str]) -> Mask:
         """Take the candidates whose events are new and that nothing else is about; which these are."""
-        chosen = np.ones(len(rows.vs), dtype=np.bool_) if wanted is None else wanted
+        chosen = always(len(rows.vs)) if wanted is None else wanted
         watched = self.exact.watched(source.stream) if self.exact.watches else None
         excluded = [halves for halves in (watched, _halves(touched)) if halves is not None]
         if source.overlaps:

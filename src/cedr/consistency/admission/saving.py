@@ -39,8 +39,11 @@ if TYPE_CHECKING:
 Rows = NDArray[np.int64]
 VERSION: Final = 5
 READABLE: Final = range(3, VERSION + 1)
-"""Of all of these a test has a state.  In version 3 all columns of plain events were written, and what was said also where it was final; up to version 4
-whole numbers in eight bytes each, and IDs that are numbers as texts."""
+"""Of all of these a test has a state.
+
+In version 3 all columns of plain events were written, and what was said also where it was final; up to version 4 whole
+numbers in eight bytes each, and IDs that are numbers as texts.
+"""
 
 
 class Saving:

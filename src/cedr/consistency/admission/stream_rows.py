@@ -120,7 +120,7 @@ class Source:
     def kept(self, payload: Payload) -> Payload:
         """The part of a payload that is kept."""
         names = self.attributes
-        if names is None or payload.keys() <= names:
+        if names is None or names.issuperset(payload):
             return payload
         return Payload((name, value) for name, value in payload.items() if name in names)
 

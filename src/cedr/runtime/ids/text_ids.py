@@ -6,6 +6,7 @@ Reading: R8.  What ``cedr.model.identity`` makes of one row, in columns: a part 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -325,8 +326,9 @@ def made_in_order(
     return ids[0], ids[1]
 
 
+@lru_cache(maxsize=1 << 10)
 def started(place: str) -> tuple[int, int]:
-    """The state of the hash after an operator's place."""
+    """The state of the hash after an operator's place; the same few come again and again."""
     first, second = digest(place)
     state = np.zeros((2, 1), np.uint64)
     absorb_part(state[0], state[1], np.uint64(first), np.uint64(second))

@@ -38,12 +38,14 @@ class Source(PassThrough):
             return delta
         return Delta(*(rows[vs[rows] > self._final] for rows in delta))
 
-    def decide(self, inputs: Sequence[Frontier], frozen: Time) -> None:
+    def decide(self, inputs: Sequence[Frontier], frozen: Time) -> None:  # noqa: ARG002 - nothing waits
         """Note up to where rows are final."""
-        self._final = max(self._final, self.frontier(inputs, frozen).final)
+        self._final = max(self._final, self._known(inputs[0].final))
 
     def frontier(self, inputs: Sequence[Frontier], frozen: Time) -> Frontier:  # noqa: ARG002 - decided at once
         """No event with Vs up to ``final`` can come, go or change any more.  Reading: R37."""
         admitted, guarantee, _ = inputs[0]
-        known = BEGINNING if admitted == BEGINNING or self._revisable == FOREVER else plus(admitted, -self._revisable)
-        return Frontier(known, guarantee, admitted if self._shows_ends else FOREVER)
+        return Frontier(self._known(admitted), guarantee, admitted if self._shows_ends else FOREVER)
+
+    def _known(self, admitted: Time) -> Time:
+        return BEGINNING if admitted == BEGINNING or self._revisable == FOREVER else plus(admitted, -self._revisable)

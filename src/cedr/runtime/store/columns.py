@@ -98,12 +98,13 @@ class Columns:
 
     def _extend_name(self, name: str, values: list[object]) -> None:
         column = self._column(name)
-        there = np.fromiter((value is not _ABSENT for value in values), np.bool_, len(values))
-        if not there.all():
+        there = [value is not _ABSENT for value in values]
+        if not all(there):
             self._lack(name).extend(there)
+            values = [None if value is _ABSENT else value for value in values]
         elif name in self._present:
             self._present[name].extend(there)
-        column.extend_values([None if value is _ABSENT else value for value in values])  # type: ignore[misc]
+        column.extend_values(values)  # type: ignore[arg-type]
 
     def _column(self, name: str) -> Column:
         """The column of a name, absent from all earlier rows if it is new."""

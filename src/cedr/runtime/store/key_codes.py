@@ -99,12 +99,18 @@ class Codes:
             if source is None:
                 coded.codes.extend(np.zeros(total - done, dtype=np.int64))
             else:
-                coder = self._coders.setdefault(self._root(place), KeyCoder())
+                coder = self._coder(place)
                 coded.codes.extend(coder.codes(source, None if coded.fields else rows_to_code) + 1)
         found = np.zeros(len(rows), dtype=np.int64)
         if len(coded.codes) and not gather(coded.codes.view, rows, found):
             found[rows < 0] = 0
         return found
+
+    def _coder(self, place: Place) -> KeyCoder:
+        root = self._root(place)
+        if root not in self._coders:
+            self._coders[root] = KeyCoder()
+        return self._coders[root]
 
     @property
     def nbytes(self) -> int:

@@ -99,6 +99,8 @@ class PatternOperator(Evaluation):
 
     def respond(self, changed: Sequence[tuple[Changed, Window]]) -> Delta:
         """The change of the output, of changes that were taken in."""
+        if not changed:
+            return Delta()
         at = self._affected(changed)
         if not len(at.groups):
             return Delta()
@@ -116,7 +118,11 @@ class PatternOperator(Evaluation):
 
     def follows(self, deltas: Sequence[Delta]) -> bool:
         """Whether all that changes is plain rows after all that is known: they are known from now on."""
-        if any(len(delta.removed) for delta in deltas) or not self.smooth(deltas):
+        return self.smooth(deltas) and self.appends(deltas)
+
+    def appends(self, deltas: Sequence[Delta]) -> bool:
+        """The same, where all rows are known to be plain."""
+        if any(len(delta.removed) for delta in deltas):
             return False
         least, most = FOREVER, self._newest
         for source, delta in zip(self.inputs, deltas, strict=True):
@@ -247,7 +253,7 @@ class PatternOperator(Evaluation):
 
     def _final_up_to(self, inputs: Sequence[Frontier]) -> Time:
         """Rows anchored up to here are final: nothing that changes reaches back so far."""
-        return min(until_before(part.final, w.before) for part, w in zip(inputs, self.affects, strict=True))
+        return min([until_before(part.final, w.before) for part, w in zip(inputs, self.affects, strict=True)])
 
     def _decided_up_to(self, inputs: Sequence[Frontier], frozen: Time) -> Time:
         """Outputs anchored up to here are not undecided; others are, maybe, though they are final.  Reading: R36."""

@@ -14,7 +14,7 @@ import numpy as np
 from cedr.model.time import BEGINNING, Time
 from cedr.runtime.operators.contract import Frontier
 from cedr.runtime.operators.mechanism.affected_ranges import PatternOperator
-from cedr.runtime.store.holders import HeldRows
+from cedr.runtime.store.holders import NONE, HeldRows
 from cedr.runtime.store.table import Delta, Mask, Rows, picked
 
 
@@ -23,6 +23,8 @@ class Search(NamedTuple):
 
     waiting: Rows
     sync: Time | None
+    first: Rows = NONE
+    """The row that makes that one undecided, if ``stands`` can tell when it no longer does."""
 
 
 class Waiting(PatternOperator):
@@ -35,6 +37,9 @@ class Waiting(PatternOperator):
         super().__init__(*given)
         self._pending = HeldRows()
         self.inputs[self.awaiting].relation.table.hold(self._pending)
+        self._first = HeldRows()
+        """The row that made the last answer.  While it waits, none before it does: what is decided stays so."""
+        self.inputs[self.awaiting].relation.table.hold(self._first)
         self._decided: tuple[Time, Time, Time | None] | None = None
         """The last answer: up to which guarantee and which frozen Vs, and the smallest Sync that is undecided."""
 
@@ -53,8 +58,25 @@ class Waiting(PatternOperator):
         known = min(part.guarantee for part in inputs)
         if known == BEGINNING and frozen == BEGINNING:
             return
-        self._pending.rows, sync = self.search(self._after(frozen), known)
+        rows = self._after(frozen)
+        if not self._still_waits(rows, known):
+            self._pending.rows, sync, self._first.rows = self.search(rows, known)
+        else:
+            (sync,) = self._when(self._first.rows).tolist()
         self._decided = (known, frozen, sync)
+
+    def _still_waits(self, rows: Rows, known: Time) -> bool:
+        """Whether the row that made the last answer makes this one too."""
+        first = self._first.rows
+        return bool(len(first)) and bool((rows == first).any()) and self.stands(first, known)
+
+    def stands(self, first: Rows, known: Time) -> bool:  # noqa: ARG002 - for those who can tell at once
+        """Whether nothing known up to g has cancelled a row for which that was so before, and something still may."""
+        return False
+
+    def open_again(self) -> None:
+        """What was decided may be open again: revisions came."""
+        self._first.clear()
 
     def undecided(self, known: Time, frozen: Time) -> Time | None:
         """The smallest Sync of an output that something after g may cancel.  Reading: R36."""

@@ -24,7 +24,7 @@ from cedr.runtime.operators.mechanism.undecided import Search, Waiting
 from cedr.runtime.operators.pattern.sequence import Sequence as SequenceOperator
 from cedr.runtime.store.holders import NONE, Following
 from cedr.runtime.store.relation import Reach, Relation
-from cedr.runtime.store.segments import Sorted
+from cedr.runtime.store.segments import Sorted, in_order
 from cedr.runtime.store.table import Delta, Header, Mask, Rows
 from cedr.runtime.store.times import later, until
 
@@ -154,10 +154,11 @@ class UnlessSequence(Waiting, SequenceOperator):
     def change(self, deltas: Sequence[Delta]) -> Delta:
         """What cancels comes first: what is new is then judged by all that is known."""
         smooth, until_now = self.smooth(deltas), self._newest
-        if not smooth:  # what was decided may be open again
+        if not smooth:
+            self.open_again()
             self._pending.rows = self.inputs[_LAST].store.held()
         self._pending.add(deltas[_LAST].added)
-        if not smooth or not self.follows([*deltas[:_NEGATED], Delta()]):
+        if not smooth or not self.appends([*deltas[:_NEGATED], Delta()]):
             delta = self.anew(deltas)
             self.tie_count.take_in()
             return delta
@@ -186,19 +187,30 @@ class UnlessSequence(Waiting, SequenceOperator):
         heard = np.flatnonzero(times <= known)
         heard = heard[np.argsort(times[heard], kind="stable")]
         decided = np.zeros(len(times), dtype=np.bool_)
-        least, done, size = FOREVER, 0, _CHUNK
+        least, first, done, size = FOREVER, NONE, 0, _CHUNK
         while done < len(heard) and least > times[heard[done]]:
             chunk = heard[done : done + size]
             done, size = done + size, 4 * size
             open_, syncs = self._open_among(rows[chunk], times[chunk], known)
             decided[chunk] = ~np.isin(rows[chunk], open_) & self._smooth(rows[chunk])
-            least = min(least, int(syncs.min(initial=FOREVER)))
-        return Search(rows[~decided], None if least == FOREVER else least)
+            if len(syncs) and int(syncs.min()) < least:
+                least = int(syncs.min())
+                first = open_[syncs == least][:1]
+        if len(first) and not self._smooth(first).all():
+            first = NONE
+        return Search(rows[~decided], None if least == FOREVER else least, first)
+
+    def stands(self, first: Rows, known: Time) -> bool:
+        """Whether it is still to be waited for: its pairs are final, so only what cancels it is looked for."""
+        times = self._when(first)
+        if int(later(times, self._calm)[0]) <= plus(known, 1):
+            return False
+        return bool(self._free(self.inputs[_NEGATED].store.sorted, self.inputs[_LAST].groups(first), times, known)[0])
 
     def _open_among(self, rows: Rows, times: Rows, known: Time) -> tuple[Rows, Rows]:
         """Of rows of the last parameter those with pairs that stand, by what is known, and the Sync of these pairs."""
-        at = np.unique(np.stack([self.inputs[_LAST].groups(rows), times], axis=1), axis=0)
-        found = self._evaluate(Intervals(at[:, 0].copy(), at[:, 1].copy(), at[:, 1].copy()), known)
+        groups, times, _ = in_order(self.inputs[_LAST].groups(rows), times, rows)
+        found = self._evaluate(Intervals(groups, times, times).united(), known)
         syncs, rough = found.header.vs, found.header.rough
         if len(rough):
             syncs = syncs.copy()
