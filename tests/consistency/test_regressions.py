@@ -266,3 +266,27 @@ def test_a_guarantee_of_everything(over: str) -> None:
 
 def from_plan(text: str) -> Node:
     return compile_text(f"EVENT Q {text}", CATALOG).queries["Q"].plan
+
+
+STILL_WAITING = {
+    "cancelled later": "guarantee 3 / B b2 4 / guarantee 4 / A a3 5 / guarantee 5",
+    "over": "guarantee 3 / guarantee 4 / guarantee 5 / B b2 6 / guarantee 6 / guarantee 7",
+    "passed by another": "guarantee 3 / A a3 4 / B b2 5 / guarantee 4 / guarantee 5 / guarantee 8",
+    "forgotten": "guarantee 3 / B b2 20 / guarantee 4 / guarantee 5",
+    "ended": "guarantee 3 / guarantee 4 / retract B/b1@3 oe=5 / B b2 6 / guarantee 6",
+    "without its first": "guarantee 3 / guarantee 4 / retract A/a0@1 oe=5 / guarantee 5",
+    "cancelled for a while": "A a3 4 / guarantee 4 / retract A/a3@4 oe=5 / guarantee 5 / A a4 6 / guarantee 6",
+}
+NEGATED = ("UNLESS(SEQUENCE(A x, B y, 4), A z, 4)", "UNLESS(SEQUENCE(LAST A x, B y, 4), A z, 4)", "UNLESS(B y, A z, 4)")
+
+
+@pytest.mark.parametrize("pattern", NEGATED)
+@pytest.mark.parametrize("arrived", STILL_WAITING.values(), ids=STILL_WAITING)
+def test_what_waited_before_may_be_decided_and_open_again(arrived: str, pattern: str) -> None:
+    """R36: the guarantee that leaves rises when nothing is undecided any more; a revision may reopen what was."""
+    arrived = f"A a0 1 / B b1 3 / {arrived} / guarantee 24"
+    pattern += " WHERE CorrelationKey(k, EQUAL)"
+    steps = range(len(batches_of(arrived)))
+    course = Course(compacts=True, saved=steps[::2], restarts=steps[1::2])
+    same(pattern, arrived, catalog=REVISABLE)
+    same(pattern, arrived, course=course, catalog=REVISABLE if "retract" in arrived else CATALOG)

@@ -102,7 +102,10 @@ def guaranteed(batches: Batches, *, final: bool = False) -> st.SearchStrategy[Ba
     With ``final`` a last batch promises that all is said.
     """
     size = sum(map(len, batches))
-    slack = st.lists(st.sampled_from((None, None, 0, 1, 3)), min_size=size, max_size=size)
+    now_and_then, keeping_pace = (None, None, 0, 1, 3), (None, 0, 0, 0)
+    slack = st.sampled_from((now_and_then, now_and_then, keeping_pace)).flatmap(
+        lambda some: st.lists(st.sampled_from(some), min_size=size, max_size=size)
+    )
     return slack.map(lambda drawn: _promised(batches, drawn, final=final))
 
 
@@ -127,7 +130,11 @@ def arrivals(
 ) -> st.SearchStrategy[Batches]:
     """All at once: retraction paths (with ``revised``), any order, any batches, true guarantees."""
     said = retraction_paths(history, settled=settled) if revised else st.just(messages_of(history))
-    orders = said.flatmap(lambda found: st.one_of(arrival_orders(found), nearly_ordered(found).flatmap(batched)))
+    orders = said.flatmap(
+        lambda found: st.one_of(
+            arrival_orders(found), *(nearly_ordered(found, displaced=most).flatmap(batched) for most in (5, 0))
+        )
+    )
     return orders.flatmap(lambda batches: guaranteed(batches, final=final))
 
 

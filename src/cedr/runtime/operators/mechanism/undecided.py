@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cedr.model.time import BEGINNING, Time
+from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.operators.contract import Frontier
 from cedr.runtime.operators.mechanism.affected_ranges import PatternOperator
 from cedr.runtime.store.holders import NONE, HeldRows
-from cedr.runtime.store.table import Delta, Mask, Rows, picked
+from cedr.runtime.store.table import Delta, Mask, Rows, Table, picked
+from cedr.runtime.values.constant import constant
 
 
 class Search(NamedTuple):
@@ -74,9 +75,23 @@ class Waiting(PatternOperator):
         """Whether nothing known up to g has cancelled a row for which that was so before, and something still may."""
         return False
 
-    def open_again(self) -> None:
-        """What was decided may be open again: revisions came."""
-        self._first.clear()
+    def reopen(self, deltas: Sequence[Delta]) -> None:
+        """Rows wait again that share a group with a revision that comes: what was decided about them may be open.
+
+        Called before the changes are taken in.  While a group holds revisions, nothing is decided in it for good.
+        """
+        changed = [
+            source.groups(rough)
+            for source, delta in zip(self.inputs, deltas, strict=True)
+            for rough in (_not_plain(source.relation.table, delta.added),)
+            if len(rough)
+        ]
+        if changed:
+            self._first.clear()
+            groups = np.unique(np.concatenate(changed))
+            store = self.inputs[self.awaiting].store.sorted
+            _, places = store.locate(groups, constant(BEGINNING, len(groups)), constant(FOREVER, len(groups))).expand()
+            self._pending.add(np.setdiff1d(store.rows[places], self._pending.rows))
 
     def undecided(self, known: Time, frozen: Time) -> Time | None:
         """The smallest Sync of an output that something after g may cancel.  Reading: R36."""
@@ -96,3 +111,7 @@ class Waiting(PatternOperator):
         """Whether what is known of some rows stays so: their groups hold no revisions."""
         rough = self._rough(self.inputs[self.awaiting].groups(rows))
         return np.ones(len(rows), dtype=np.bool_) if rough is None else ~rough
+
+
+def _not_plain(table: Table, rows: Rows) -> Rows:
+    return NONE if table.plain.implicit or not len(rows) else rows[~table.plain.view[rows]]

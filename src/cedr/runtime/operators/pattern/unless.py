@@ -72,6 +72,7 @@ class Unless(Waiting, _Scoped):
 
     def change(self, deltas: Sequence[Delta]) -> Delta:
         """Take in changes, and note which first operands wait for a decision."""
+        self.reopen(deltas)
         self._pending.add(deltas[0].added)
         return super().change(deltas)
 

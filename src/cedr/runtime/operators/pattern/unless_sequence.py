@@ -154,9 +154,7 @@ class UnlessSequence(Waiting, SequenceOperator):
     def change(self, deltas: Sequence[Delta]) -> Delta:
         """What cancels comes first: what is new is then judged by all that is known."""
         smooth, until_now = self.smooth(deltas), self._newest
-        if not smooth:
-            self.open_again()
-            self._pending.rows = self.inputs[_LAST].store.held()
+        self.reopen(deltas)
         self._pending.add(deltas[_LAST].added)
         if not smooth or not self.appends([*deltas[:_NEGATED], Delta()]):
             delta = self.anew(deltas)
