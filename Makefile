@@ -27,14 +27,19 @@ unexport PYTHONDONTWRITEBYTECODE
 
 CODE := src examples tests tools $(wildcard benchmarks)
 FAST := not slow and not spark and not browser
+ALL := not spark and not browser
 PYTEST := $(BIN)/python -m pytest
 # All kernels as machine code that looks at the bounds of its arrays; such code is kept by itself.
 CHECKED := NUMBA_BOUNDSCHECK=1 CEDR_PATIENCE=0 NUMBA_CACHE_DIR="$(CURDIR)/$(VENV)/bounds-checked"
 # The folders whose branch coverage is held above a threshold: the ones that say what a query means.
 COVERED := model expression language plan semantics
 COVERAGE_LEAST := 95
+# `make test` runs each test once, but for those of plans. Tests that ask what a query means are traced, which takes four
+# times as long; so the others are not. Properties run with many examples. What is in no list is run by `others`.
+TRACED := $(addprefix tests/,paper builder hosts runtime $(COVERED))
+MANY := $(addprefix tests/,properties conformance)
 
-.PHONY: help setup demo test check fmt lint types layers unit props thorough exhaustive coverage spark golden bench bench-peers bench-spark profile soak soak-spark kills walk docs docs-check lock java wheels hooks clean
+.PHONY: help setup demo test check fmt lint types layers unit props thorough exhaustive coverage others spark golden bench bench-peers bench-spark profile soak soak-spark kills walk docs docs-check lock java wheels hooks clean
 
 help: ## list the targets
 	@echo "Usage: make TARGET [ARGS='more arguments for the tool']"
@@ -51,8 +56,8 @@ $(READY): requirements.lock pyproject.toml tools/setup.sh
 demo: $(READY) ## the paper's query on Spark, three levels side by side (ARGS='--host local' without Spark)
 	@$(WITH_JAVA) $(BIN)/cedr demo $(ARGS)
 
-# Not `check coverage`: the run with coverage holds all the fast tests already.
-test: lint types layers coverage thorough spark docs-check ## everything: check, the slow tests, coverage, docs
+# Not `check`: the three that follow the layers hold all the fast tests already, and the slow ones.
+test: lint types layers others coverage thorough spark docs-check ## everything: check, the slow tests, coverage, docs
 
 check: lint types layers unit ## before each commit: lint, types, layers, fast tests (under two minutes)
 
@@ -79,13 +84,16 @@ props: $(READY) ## the properties alone, with very many examples
 	@HYPOTHESIS_PROFILE=deep $(PYTEST) -q -n auto tests/properties $(ARGS)
 
 thorough: $(READY) ## the properties with many examples, the same ones each time, and with bounds checked
-	@$(CHECKED) HYPOTHESIS_PROFILE=thorough $(PYTEST) -q -n auto -m "$(FAST)" tests/properties tests/plan tests/conformance $(ARGS)
+	@$(CHECKED) HYPOTHESIS_PROFILE=thorough $(PYTEST) -q -n auto -m "$(ALL)" $(MANY) tests/plan $(ARGS)
 
 exhaustive: $(READY) ## all small histories in all orders, operator by operator (ARGS='--slice 1/50' for a part)
 	@$(BIN)/python -m tests.exhaustive $(ARGS)
 
-coverage: $(READY) ## all tests but Spark and browser; each core folder has its branch coverage checked
-	@HYPOTHESIS_PROFILE=quick $(PYTEST) -q -n auto -m "not spark and not browser" --cov --cov-report= $(ARGS)
+others: $(READY) ## the tests, slow ones too, that neither coverage nor thorough nor spark runs
+	@HYPOTHESIS_PROFILE=check $(PYTEST) -q -n auto -m "$(ALL)" $(addprefix --ignore ,$(TRACED) $(MANY)) $(ARGS)
+
+coverage: $(READY) ## the tests of what a query means, traced; each core folder has its branch coverage checked
+	@HYPOTHESIS_PROFILE=quick $(PYTEST) -q -n auto -m "$(ALL)" --cov --cov-report= $(TRACED) $(ARGS)
 	@for folder in $(COVERED); do \
 		report="$$($(BIN)/coverage report --include="src/cedr/$$folder/*" --fail-under=$(COVERAGE_LEAST))" || \
 			{ echo "$$report"; echo "coverage: cedr.$$folder is below $(COVERAGE_LEAST) %"; exit 1; }; \

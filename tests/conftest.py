@@ -3,7 +3,8 @@
 Profiles are chosen by the variable HYPOTHESIS_PROFILE:
 
 - ``dev`` (default): 50 examples, random, failures are remembered;
-- ``check``: few examples, always the same ones, so that `make check` is quick and never flickers;
+- ``quick``: a handful of examples, always the same ones, so that `make check` is quick and never flickers;
+- ``check``: a few more, always the same ones, for what `make test` does not run thoroughly;
 - ``thorough``: more of them, the same ones each time, for the properties in `make test`;
 - ``deep``: thousands of examples, for `make props`.
 """
@@ -24,8 +25,8 @@ from cedr.expression.own import DEFINITIONS
 
 # A loaded machine is not a defect of the code: no profile has a deadline.
 settings.register_profile("dev", max_examples=50, deadline=None)
-settings.register_profile(  # before each commit; what CI runs draws more
-    "quick", max_examples=10, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+settings.register_profile(  # before each commit; `make test` draws more
+    "quick", max_examples=6, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile(
     "check", max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

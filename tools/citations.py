@@ -20,6 +20,7 @@ import re
 import tokenize
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -138,11 +139,13 @@ def _index(cited: Iterable[tuple[Path, set[Item]]]) -> Index:
     return index
 
 
+@cache
 def by_source(root: Path = ROOT) -> Index:
     """For each item the modules that cite it."""
     return _index((path, cited_by_source(path)) for path in sources(root))
 
 
+@cache
 def by_test(root: Path = ROOT) -> Index:
     """For each item the tests that cite it."""
     return _index((path, cited_by_test(path)) for path in evidence(root))

@@ -93,7 +93,7 @@ def test_symbols_survive_any_locale(locale: str) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        ["demo", "--host", "local", "--verbose"],
+        pytest.param(["demo", "--host", "local", "--verbose"], marks=pytest.mark.slow),
         ["eval", "trades.cedr", "--messages", "trades.jsonl", "--changes"],
         ["trace", "trades.cedr", "--messages", "trades.jsonl"],
     ],

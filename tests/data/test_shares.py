@@ -67,7 +67,10 @@ def drawn_rows(keys: st.SearchStrategy[Any]) -> st.SearchStrategy[list[tuple[str
         drawn_rows(st.one_of(st.none(), st.integers(-5, 5))), drawn_rows(st.one_of(st.none(), st.sampled_from("xyzuv")))
     )
 )
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=max(3, settings.default.max_examples // 3),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 def test_shares_give_what_all_rows_give(query: str, rows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     by_share, _ = evaluated(query, table(rows), monkeypatch)
     with monkeypatch.context() as patch:

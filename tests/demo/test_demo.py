@@ -133,6 +133,7 @@ def test_verbose_shows_every_batch_and_all_figures_before_the_screen() -> None:
     assert done.stdout.endswith(f"\n{plain.stdout}")
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_the_same_screen_in_colour() -> None:
     status, shown = on_terminal([sys.executable, "-m", "cedr.cli.main", "demo", "--host", "local"], columns=WIDTH)
     assert status == 0

@@ -75,7 +75,13 @@ def test_what_is_emitted_and_retracted(
     assert said(query, arrivals, level, host) == expected
 
 
-FORMS = [("A", 1), ("SEQUENCE(A, C, 3)", 2), ("ALL(A, C, 3)", 2), ("ATLEAST(2, A, C, D, 3)", 2), ("ANY(A, C)", 1)]
+FORMS = [
+    ("A", 1),
+    *(
+        pytest.param(*form, marks=pytest.mark.slow)
+        for form in (("SEQUENCE(A, C, 3)", 2), ("ALL(A, C, 3)", 2), ("ATLEAST(2, A, C, D, 3)", 2), ("ANY(A, C)", 1))
+    ),
+]
 
 
 @pytest.mark.parametrize(("first", "number"), FORMS)

@@ -78,7 +78,7 @@ def test_any_tree_is_checked_without_failing(file: object) -> None:
         ("", ["empty-file"]),
         (" ;; -- nothing", ["empty-file"]),
         ("x" * (LONGEST + 1), ["too-long"]),
-        (PATTERN + " AND ".join(["x.a = 1"] * (MOST_TOKENS // 5)), ["too-long"]),
+        pytest.param(PATTERN + " AND ".join(["x.a = 1"] * (MOST_TOKENS // 5)), ["too-long"], marks=pytest.mark.slow),
         (PATTERN + "(" * 10_000 + "TRUE" + ")" * 10_000, ["too-deep"]),
         ("EVENT Q WHEN " + "ANY(" * 10_000 + "A" + ")" * 10_000, ["too-deep"]),
         ("EVENT Q FROM " + "(FROM " * 10_000 + "A", ["too-deep"]),
@@ -126,6 +126,7 @@ def test_a_text_of_a_million_characters_is_read_in_seconds() -> None:
     assert time.process_time() - begin < 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["NOT ", "CASE WHEN "])
 def test_words_that_nest_without_brackets_are_read_in_seconds(words: str) -> None:
     """Telling keywords from names looks a few tokens ahead; that must not cost more the deeper the text nests."""

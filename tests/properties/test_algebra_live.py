@@ -27,7 +27,7 @@ from tests.consistency.scenarios import PLAIN, Scenario, scenarios
 from tests.properties.standing import HISTORIES, Story, plan_of, run
 from tests.properties.test_weak import SPREAD, stories
 
-HALF = settings(max_examples=max(10, settings.default.max_examples // 2))
+HALF = settings(max_examples=max(5, settings.default.max_examples // 2))
 
 
 def agree(file: File, scenario: Scenario) -> None:

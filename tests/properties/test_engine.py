@@ -37,7 +37,7 @@ from tests.consistency.scenarios import (
 from tests.properties.standing import plan_of
 from tests.semantics.stepping import message
 
-HALF = settings(max_examples=max(10, settings.default.max_examples // 2))
+HALF = settings(max_examples=max(5, settings.default.max_examples // 2))
 
 
 def agree(file: File, scenario: Scenario) -> None:

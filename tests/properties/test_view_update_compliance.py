@@ -80,7 +80,7 @@ OPERATORS: dict[str, Node] = {
 
 @pytest.mark.parametrize("name", OPERATORS)
 @given(left=packaged_twice("A"), right=packaged_twice("B"))
-@settings(max_examples=max(10, settings.default.max_examples // 4))
+@settings(max_examples=max(5, settings.default.max_examples // 4))
 def test_the_algebra_is_view_update_compliant(name: str, left: Packaged, right: Packaged) -> None:
     """Paper: Definition 11, generalized to several inputs.  Reading: R29."""
     one, other = (star(OPERATORS[name], a, b) for a, b in zip(left, right, strict=True))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tests.repo.files import modules
 
@@ -16,14 +16,14 @@ _CODE = re.compile(r"[a-z]+(?:-[a-z0-9]+)*")
 
 
 def codes_in_source() -> set[str]:
-    trees = [ast.parse(path.read_text("utf-8")) for path in modules()]
-    places = {name: place for tree in trees for name, place in _makers(tree)}
-    return {code for tree in trees for code in _codes(tree, places)}
+    nodes = [node for path in modules() for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+    places = dict(_makers(nodes))
+    return set(_codes(nodes, places))
 
 
-def _makers(tree: ast.Module) -> Iterator[tuple[str, int]]:
+def _makers(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, int]]:
     """The functions and classes that take a code, and at which place."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.FunctionDef):
             names = _parameters(node)
         elif isinstance(node, ast.ClassDef):
@@ -45,8 +45,8 @@ def _fields(node: ast.ClassDef) -> list[str]:
     return [target.id for target in annotated if isinstance(target, ast.Name)]
 
 
-def _codes(tree: ast.Module, places: dict[str, int]) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _codes(nodes: Iterable[ast.AST], places: dict[str, int]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Call):
             yield from _literals(*(keyword.value for keyword in node.keywords if keyword.arg == "code"))
             place = places.get(_called(node.func))

@@ -224,6 +224,7 @@ def test_integers_that_are_no_floats_compare_exactly() -> None:
     assert agree(In(attribute("b"), (lit(2**53 + 1),)), frame) == [False]
 
 
+@pytest.mark.slow
 def test_chains_have_no_limit() -> None:
     frame = Rows([{"x": event({"a": n})} for n in (1, 2, None)])
     total: Expression = lit(0)
