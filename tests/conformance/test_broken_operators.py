@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from cedr.model.event import primitive
 from cedr.model.stream import Guarantee, Insert, insert
-from cedr.model.time import Time
+from cedr.model.time import Time, plus
+from cedr.runtime.operators.algebra.running_group_by import RunningGroupBy
 from cedr.runtime.operators.contract import Frontier, Line, Snapshot
 from cedr.runtime.operators.mechanism.affected_ranges import PatternOperator
 from cedr.runtime.operators.mechanism.inputs import Input
@@ -161,3 +162,26 @@ def test_clause_6_everything_is_evaluated_again(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(PatternOperator, "reaches", everywhere)
     fails("6 cost", "UNLESS")
+
+
+def test_clause_7_what_is_asked_for_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = RunningGroupBy.ask
+
+    def stingy(self: RunningGroupBy, until: Time) -> list[Time]:
+        return ask(self, plus(until, -1))
+
+    monkeypatch.setattr(RunningGroupBy, "ask", stingy)
+    fails("7 horizon", "GROUP BY")
+
+
+def test_clause_7_what_has_become_due_is_not_brought_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RunningGroupBy, "withholds", False)
+    fails("7 horizon", "GROUP BY")
+
+
+def test_each_clause_is_broken_once() -> None:
+    """A clause without a broken operator might have a check that cannot fail."""
+    numbers = {
+        name.removeprefix("test_clause_").partition("_")[0] for name in globals() if name.startswith("test_clause_")
+    }
+    assert numbers == {clause.partition(" ")[0] for clause in CLAUSES}
