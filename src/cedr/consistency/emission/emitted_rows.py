@@ -29,7 +29,7 @@ from cedr.consistency.emission.repairs import (
 from cedr.model.stream import Change
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.operators.contract import Line
-from cedr.runtime.store.holders import NONE
+from cedr.runtime.store.holders import NONE, HeldRows
 from cedr.runtime.store.materialise import events_of
 from cedr.runtime.store.relation import Relation
 from cedr.runtime.store.row_queue import RowQueue
@@ -56,7 +56,7 @@ class EmittedRows:
         self._touched: list[Rows] = [NONE]
         self.frozen = 0
         """Rows not emitted, or not retracted, because they lie before m."""
-        self._ghosts: dict[Name, int] = {}
+        self._ghosts = HeldRows()
         """Rows that were emitted and are meant no longer, but frozen: not touched any more."""
         self.ghosts: dict[Name, Ghost] = {}
         """The same, emitted before a restart."""
@@ -148,8 +148,7 @@ class EmittedRows:
 
     def _repaired(self, gone: Rows, added: Rows, at: Thresholds) -> tuple[list[Spoken], Rows, Rows]:
         """What must be told of rows that were emitted; the new rows settled by it, and those emitted in their place."""
-        ghosts = np.array(list(self._ghosts.values()), dtype=np.int64)
-        candidates = np.concatenate([gone, ghosts]) if len(ghosts) else gone
+        candidates = np.concatenate([gone, self._ghosts.rows]) if len(self._ghosts) else gone
         if not len(candidates):
             return [], NONE, NONE
         one, other = paired(self._relation, candidates, added)
@@ -187,9 +186,9 @@ class EmittedRows:
         return told
 
     def _haunt(self, rows: Rows) -> None:
-        names = self._names(rows)
-        self.frozen += sum(name not in self._ghosts for name in names)
-        self._ghosts.update(zip(names, rows.tolist(), strict=True))
+        new = np.setdiff1d(rows, self._ghosts.rows) if len(self._ghosts) else rows
+        self.frozen += len(new)
+        self._ghosts.add(new)
 
     def _replaced(self, pairs: Pairs, at: Thresholds) -> tuple[list[Spoken], Rows]:
         """What is told of rows that have a successor, and the successors emitted in their place.  Readings: R3, R34."""
@@ -212,9 +211,8 @@ class EmittedRows:
             self._told(pairs.old[back], old.take(back)),
         ]
         self._haunt(pairs.old[ghosts])
-        if self._ghosts:
-            for name in self._names(pairs.old[~ghosts]):
-                self._ghosts.pop(name, None)
+        if len(self._ghosts):
+            self._ghosts.remove(pairs.old[~ghosts])
         self._unsay(pairs.old[back])
         stays = same | shorter
         self._pass_on(pairs.take(stays), new.take(stays))
@@ -301,10 +299,10 @@ class EmittedRows:
 
     def all_ghosts(self) -> Iterable[tuple[Name, Ghost]]:
         """The rows that are frozen and meant no longer, as they were emitted."""
-        rows = np.array(list(self._ghosts.values()), dtype=np.int64)
+        rows = self._ghosts.rows
         ends = self._said_ends(rows)
         columns = (events_of(self._relation, rows), ends.oe.tolist(), ends.ve.tolist(), self._said.view[rows].tolist())
-        for name, event, oe, ve, said in zip(self._ghosts, *columns, strict=True):
+        for name, event, oe, ve, said in zip(self._names(rows), *columns, strict=True):
             yield name, Ghost(replace(event, occurrence_end=oe, valid_end=ve), said)
         yield from self.ghosts.items()
 
@@ -349,7 +347,7 @@ class EmittedRows:
     @property
     def empty(self) -> bool:
         """Whether no row is held for emission, and nobody has yet to be told what was emitted."""
-        return not (len(self._waiting) or len(self.ends) or self._ghosts or any(map(len, self._touched)))
+        return not (len(self._waiting) or len(self.ends) or len(self._ghosts) or any(map(len, self._touched)))
 
     def clear(self) -> None:
         """The table of the rows was cleared."""
@@ -359,8 +357,7 @@ class EmittedRows:
 
     def held(self) -> Rows:
         """The rows that wait to be emitted, or of which an end does, or that are frozen."""
-        ghosts = np.array(list(self._ghosts.values()), dtype=np.int64)
-        return np.concatenate([self._waiting.waiting(), self.ends.waiting(), ghosts])
+        return np.concatenate([self._waiting.waiting(), self.ends.waiting(), self._ghosts.rows])
 
     @property
     def before_waiting(self) -> Time:
@@ -371,13 +368,13 @@ class EmittedRows:
     @property
     def haunted(self) -> bool:
         """Whether rows are frozen that are meant no longer."""
-        return bool(self._ghosts or self.ghosts)
+        return bool(len(self._ghosts) or self.ghosts)
 
     def forget(self, line: Time) -> None:
         """Frozen rows with Vs up to a line can no longer be replaced."""
-        if self._ghosts:
-            vs = self._relation.table.vs.view
-            self._ghosts = {name: row for name, row in self._ghosts.items() if vs[row] > line}
+        if len(self._ghosts):
+            rows = self._ghosts.rows
+            self._ghosts.rows = rows[self._relation.table.vs.view[rows] > line]
         self.ghosts = {name: ghost for name, ghost in self.ghosts.items() if ghost.event.valid_start > line}
 
     def renumber(self, new: Rows) -> None:
@@ -389,4 +386,4 @@ class EmittedRows:
         self._touched = [moved[moved >= 0] for moved in (new[rows] for rows in self._touched)]
         self._waiting.renumber(new)
         self.ends.renumber(new)
-        self._ghosts = {name: int(new[row]) for name, row in self._ghosts.items()}
+        self._ghosts.renumber(new)
