@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     from cedr.diagnostics.exceptions import StreamError as StreamError
     from cedr.drawing.picture import Drawing as Drawing
     from cedr.expression.own import function as function
+    from cedr.history.reading import Believed as Believed
+    from cedr.history.reading import read_history as read_history
     from cedr.hosts.event_types import read_types as read_types
     from cedr.hosts.events import events as events
     from cedr.hosts.live import AsyncLive as AsyncLive
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from cedr.hosts.queries import compile_query, explain_query
     from cedr.hosts.result import Result as Result
     from cedr.hosts.run import evaluate as evaluate
+    from cedr.hosts.storing import store as store
     from cedr.model.event import Event as Event
     from cedr.model.event import Payload as Payload
     from cedr.model.event import primitive as primitive
@@ -88,9 +91,12 @@ if TYPE_CHECKING:
     from cedr.plan.compile import CompiledQuery as CompiledQuery
     from cedr.plan.compile import Program as Program
     from cedr.plan.explain import Explanation as Explanation
+    from cedr.sinks.contract import Sink as Sink
+    from cedr.sinks.kinds import sink as sink
     from cedr.spark.api.files import files as files
     from cedr.spark.api.query import dead_letters as dead_letters
     from cedr.spark.api.query import query as query
+    from cedr.spark.api.write_to import write_to as write_to
     from cedr.spark.output.failures import failure as failure
     from cedr.spark.output.measures import status as status
     from cedr.spark.session.session import spark_session as spark_session
@@ -147,12 +153,14 @@ _MODULES = {
         "StreamError",
     ),
     "cedr.expression.own": ("function",),
+    "cedr.history.reading": ("Believed", "read_history"),
     "cedr.hosts.event_types": ("read_types",),
     "cedr.hosts.events": ("events",),
     "cedr.hosts.live": ("AsyncLive", "Live", "Said", "run"),
     "cedr.hosts.queries": ("compile", "explain"),
     "cedr.hosts.result": ("Result",),
     "cedr.hosts.run": ("evaluate",),
+    "cedr.hosts.storing": ("store",),
     "cedr.model.event": ("Event", "Payload", "primitive"),
     "cedr.model.history": ("HistoryTable",),
     "cedr.model.level": ("MIDDLE", "STRONG", "WEAK", "Bound", "ConsistencyLevel"),
@@ -167,6 +175,9 @@ _MODULES = {
     "cedr.spark.api.files": ("files",),
     "cedr.spark.output.measures": ("status",),
     "cedr.spark.api.query": ("dead_letters", "query"),
+    "cedr.spark.api.write_to": ("write_to",),
+    "cedr.sinks.contract": ("Sink",),
+    "cedr.sinks.kinds": ("sink",),
     "cedr.spark.session.session": ("spark_session",),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}

@@ -72,7 +72,7 @@ class _Level:
                 pipeline = Pipeline(query.plan, STRONG, prepared.types, all_streams=False)
                 for changes in pipeline.whole(share, 1):
                     yield from (each.to_arrow() for each in changes)
-                rejected.extend(_placed(letter, arriving) for letter in pipeline.dead_letters())
+                rejected.extend(placed(letter, arriving) for letter in pipeline.dead_letters())
                 measures = pipeline.measures()[0]
                 duplicates, ties = duplicates + measures.duplicates, ties + measures.ties
                 del pipeline, changes, share
@@ -140,9 +140,7 @@ class _Level:
 
     def _letters(self, letters: Iterable[DeadLetter]) -> Rejects:
         """Rows that were not used, those that could not be read included."""
-        return Rejects(
-            [*self._prepared.rejects.rows, *(_placed(letter, self._prepared.arriving) for letter in letters)]
-        )
+        return Rejects([*self._prepared.rejects.rows, *(placed(letter, self._prepared.arriving) for letter in letters)])
 
     def _tell_duplicates(self, count: int) -> None:
         if count:
@@ -151,7 +149,8 @@ class _Level:
             self._prepared.warnings.append(Diagnostic("duplicates", primary, severity="note"))
 
 
-def _placed(letter: DeadLetter, arriving: Arriving) -> Rejected:
+def placed(letter: DeadLetter, arriving: Arriving) -> Rejected:
+    """A message that was not used as the row of data that it was made of."""
     name, row = arriving.place(letter.position)
     kind = _REASONS.get(letter.code, letter.reason)
     return Rejected(letter.code, kind, letter.reason if letter.code == "broken-guarantee" else kind, name, row)

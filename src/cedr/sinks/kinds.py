@@ -36,6 +36,14 @@ class Kind:
     """A setting as a job file has it."""
 
 
+def sink(kind: str, **options: Any) -> Sink:
+    """A sink of a kind, to be given to ``cedr.store`` or ``cedr.write_to``: ``cedr.sink("sqlite", path="answers.db")``.
+
+    The kinds and their options are on the page of delivery promises.  Raises ``SinkError``.
+    """
+    return make_sink(kind, options, "")
+
+
 def make_sink(kind: str, options: Options, query: str) -> Sink:
     """A sink of a kind, not opened yet.  Raises ``SinkError`` where there is no such kind, or options do not fit it."""
     if kind not in KINDS:
@@ -61,37 +69,37 @@ def _made(module: str, name: str) -> Any:
 def _table(database: str, place: str) -> Callable[[Options, str], Sink]:
     def make(options: Options, query: str) -> Sink:
         opened = _made(f"views.{database.lower()}", database)(options[place])
-        sink: Sink = _made("views.table", "Table")(
-            opened, options.get("table") or query, append=bool(options.get("append", False))
+        made: Sink = _made("views.table", "Table")(
+            opened, options.get("table") or query or None, append=bool(options.get("append", False))
         )
-        return sink
+        return made
 
     return make
 
 
 def _delta(options: Options, query: str) -> Sink:  # noqa: ARG001 - its path is its name
     storage, append = options.get("storage"), bool(options.get("append", False))
-    sink: Sink = _made("views.delta", "Delta")(options["path"], append=append, storage=storage)
-    return sink
+    made: Sink = _made("views.delta", "Delta")(options["path"], append=append, storage=storage)
+    return made
 
 
 def _stream(module: str, name: str, place: str) -> Callable[[Options, str], Sink]:
     def make(options: Options, query: str) -> Sink:  # noqa: ARG001 - a file has its own name
-        sink: Sink = _made(f"streams.{module}", name)(options[place])
-        return sink
+        made: Sink = _made(f"streams.{module}", name)(options[place])
+        return made
 
     return make
 
 
 def _console(options: Options, query: str) -> Sink:  # noqa: ARG001 - nothing is to be said
-    sink: Sink = _made("streams.console", "Console")()
-    return sink
+    made: Sink = _made("streams.console", "Console")()
+    return made
 
 
 def _history(options: Options, query: str) -> Sink:  # noqa: ARG001 - the output has its own name
     keep = import_module("cedr.history.keeping").Keep  # by name: history stands above the sinks
-    sink: Sink = keep(options["path"], key=options.get("key", "id"), keep=options.get("keep"))
-    return sink
+    made: Sink = keep(options["path"], key=options.get("key", "id"), keep=options.get("keep"))
+    return made
 
 
 _PUSH: Final = ("envelope", "tries", "pause", "workers", "drain")
@@ -100,8 +108,8 @@ _PUSH: Final = ("envelope", "tries", "pause", "workers", "drain")
 def _pushed(receiver: Callable[[Options], Any]) -> Callable[[Options, str], Sink]:
     def make(options: Options, query: str) -> Sink:  # noqa: ARG001 - the outbox has its own name
         chosen = {name: options[name] for name in _PUSH if name in options}
-        sink: Sink = _made("push.sink", "Push")(receiver(options), options["outbox"], **chosen)
-        return sink
+        made: Sink = _made("push.sink", "Push")(receiver(options), options["outbox"], **chosen)
+        return made
 
     return make
 

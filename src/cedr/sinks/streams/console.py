@@ -19,6 +19,9 @@ class Console:
 
     promise = "at least once: what was printed when the process died is printed again"
 
+    traceless = True
+    """Nobody knows what was seen."""
+
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream
 
@@ -48,5 +51,5 @@ def _line(row: Data) -> str:
         return f"= from here on {row['K']}"
     payload = " ".join(f"{name}={value}" for name, value in row.items() if name not in HEADER)
     until = "…" if row["Ve"] is None else row["Ve"]
-    closed = "" if row["Oe"] is None else f" believed until {row['Oe']}"
+    closed = "" if row["Oe"] is None or row["change"] == RETRACT else f" believed until {row['Oe']}"
     return f"{_SIGNS[row['change']]} [{row['Vs']}, {until}) {payload}{closed}"

@@ -27,6 +27,9 @@ class ParquetFolder:
 
     promise = "exactly once: a batch is a file of that number, which is there whole or not at all"
 
+    traceless = True
+    """A batch without rows leaves no trace."""
+
     def __init__(self, folder: str | PathLike[str]) -> None:
         self._folder = Path(folder)
         self._place = f'the folder "{self._folder}"'

@@ -25,6 +25,9 @@ _OURS: Final = "cedr"
 class Delta:
     """A sink that is a Delta table."""
 
+    traceless = True
+    """A batch that changes nothing leaves no trace."""
+
     def __init__(
         self, path: str | PathLike[str], *, append: bool = False, storage: Mapping[str, str] | None = None
     ) -> None:

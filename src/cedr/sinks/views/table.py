@@ -35,10 +35,12 @@ class _Record(NamedTuple):
 class Table:
     """A sink that is a table in a database."""
 
-    def __init__(self, database: Database, table: str, *, append: bool = False) -> None:
-        """With ``append`` rows are kept as they come; else the table is the view of the latest belief."""
-        self._database, self._table, self._append = database, table, append
-        self._place = f'the {"table" if append else "view"} "{table}" in {database.name}'
+    def __init__(self, database: Database, table: str | None = None, *, append: bool = False) -> None:
+        """``table`` is its name, by default that of the query.
+
+        With ``append`` rows are kept as they come; else the table is the view of the latest belief.
+        """
+        self._database, self._table, self._append = database, table or "", append
         self._output: Output | None = None
         self._record: _Record | None = None
         self._connected = False
@@ -51,7 +53,7 @@ class Table:
 
     def open(self, output: Output) -> None:
         """Connect, make the table where there is none, and check it where there is one."""
-        self._output = output
+        self._output, self._table = output, self._table or output.name
         self._reconnect(checks=True)
 
     def stored(self) -> int | None:
@@ -87,6 +89,10 @@ class Table:
         """Let go of the connection."""
         self._connected = False
         self._database.close()
+
+    @property
+    def _place(self) -> str:
+        return f'the {"table" if self._append else "view"} "{self._table}" in {self._database.name}'
 
     # -- what it does -------------------------------------------------------------------------------------------------
 

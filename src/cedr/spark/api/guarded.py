@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from cedr.diagnostics.exceptions import CedrError
 from cedr.plan.explain import Explanation
+from cedr.spark.output.change_rows import Told
 from cedr.spark.output.failures import failure
 from cedr.spark.session.cores import PARTITIONS
 
@@ -48,6 +49,8 @@ class Run:
     explanation: Explanation
     partitions: int | None
     """The number of partitions of the state of a stream; None for a bounded query."""
+    told: Told | None = None
+    """What sinks are told of its rows; None where they cannot take them."""
 
 
 class Guarded:

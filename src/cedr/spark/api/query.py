@@ -13,6 +13,7 @@ from typing import Any
 
 from pyspark.sql import functions as F
 
+from cedr.data.results import Shape
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import HostError
 from cedr.expression.tree import Expression
@@ -21,14 +22,17 @@ from cedr.model.schema import EventTypes
 from cedr.model.time import format_duration
 from cedr.plan.analyses.reads import types_read
 from cedr.plan.rewrite import rewrite
+from cedr.sinks.output import output_of
 from cedr.spark.api.files import direct
 from cedr.spark.api.guarded import Run, guarded
 from cedr.spark.api.streaming import change_stream
 from cedr.spark.bounded.run import RunBounded
 from cedr.spark.bounded.stage import RunBoundedStage
+from cedr.spark.layout.layout import Layout
 from cedr.spark.layout.tokens import share_tokens, tokens
 from cedr.spark.map_task.pack import PACKED, Pack
 from cedr.spark.map_task.pack_files import PackFiles
+from cedr.spark.output.change_rows import Told
 from cedr.spark.output.rows import LETTER
 from cedr.spark.plan.columns import InputColumns
 from cedr.spark.plan.explanation import explain_layout
@@ -106,7 +110,15 @@ def query(  # noqa: PLR0913 - one for each choice
     packed = _packed(planned, events, control, session)
     result = change_stream(planned, packed) if streaming else _run(planned, packed)
     explanation = explain_layout(planned.layout, planned.stages)
-    return guarded(result, Run(session, explanation, planned.layout.buckets if streaming else None))
+    told = _told(planned.layout) if streaming and columns is None and not planned.layout.labelled else None
+    return guarded(result, Run(session, explanation, planned.layout.buckets if streaming else None, told))
+
+
+def _told(layout: Layout) -> Told:
+    """What sinks are told of the rows of a stream."""
+    of, primitive = layout.query, frozenset(types_read(layout.query.plan))
+    shape = Shape(of.name, of.output, primitive, layout.instants)
+    return Told(output_of(of.plan, shape), layout.shown)
 
 
 def _run(planned: Planned, packed: DataFrame) -> DataFrame:
