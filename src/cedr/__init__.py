@@ -102,6 +102,9 @@ if TYPE_CHECKING:
     from cedr.spark.session.session import spark_session as spark_session
     from cedr.spark.sources.control import Control as Control
     from cedr.spark.sources.events import Events as Events
+    from cedr.subscriptions.routed import Matches as Matches
+    from cedr.subscriptions.routed import Routed as Routed
+    from cedr.subscriptions.subscriptions import Subscriptions as Subscriptions
 
     compile = compile_query  # noqa: A001 - cedr.compile, as re.compile
     explain = explain_query
@@ -179,6 +182,8 @@ _MODULES = {
     "cedr.sinks.contract": ("Sink",),
     "cedr.sinks.kinds": ("sink",),
     "cedr.spark.session.session": ("spark_session",),
+    "cedr.subscriptions.routed": ("Matches", "Routed"),
+    "cedr.subscriptions.subscriptions": ("Subscriptions",),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 _ELSEWHERE_CALLED = {"compile": "compile_query", "explain": "explain_query"}

@@ -139,6 +139,13 @@ ELSEWHERE: Mapping[str, str] = {
     "port-in-use": "the port for measures is taken",
     "internal": "our defect; please report it",
     "too-large": "the input is larger or deeper than can be handled",
+    "empty-predicate": "a subscription has an empty text for a predicate; TRUE takes every event",
+    "bad-subscription": "what was given as a subscription has no ID, or no predicate, or is none at all",
+    "duplicate-subscription": "two subscriptions have one ID",
+    "unknown-subscription": "there is no subscription of the ID that was given",
+    "subscription-failed": "the predicate of a subscription raised an error; it is not told of that event",
+    "no-header": "a filter reads the ID or a time of its events, and these were given without",
+    "clock-back": "a step was to be taken at a CEDR time that is not after that of the last one",
     "endless-rewrite": "our defect: rewriting a plan did not end; please report it",
     "no-denotation": "our defect: an operator has no meaning; please report it",
 }

@@ -182,6 +182,22 @@ class Changes:
             self._arrow = found
         return self._arrow
 
+    def ends_before(self) -> tuple[Rows, Rows]:
+        """Ve and Oe of every row before its change, in the order of ``to_arrow``; of an insert those it leaves with."""
+        self._check()
+        ve = _own(self._relation.table.header(self._spoken.rows).ve)
+        if self._spoken.ve.strides != (0,):  # else each is that of its row
+            ve = np.where(self._spoken.ve == KEPT, ve, self._spoken.ve)
+        oe = _own(self._spoken.oe)
+        if not self._recalled:
+            return ve, oe
+        known = [change.event for change in self._recalled if change.event is not None]
+        order = self._order()
+        return (
+            np.append([event.valid_end for event in known], ve).astype(np.int64)[order],
+            np.append([event.occurrence_end for event in known], oe).astype(np.int64)[order],
+        )
+
     def _columns(self, header_names: Container[str] | None) -> pa.RecordBatch:
         spoken, relation = self._spoken, self._relation
         rows, n = spoken.rows, len(spoken.rows)
