@@ -124,8 +124,9 @@ class Book:
     def _check_ids(self, given: Sequence[Subscription]) -> None:
         seen: set[str] = set()
         for each in given:
-            if not isinstance(each.id, str) or not each.id:
-                primary = f"the ID of a subscription is a text that is not empty, not {each.id!r}"
+            named: object = each.id  # whatever was given
+            if not isinstance(named, str) or not named:
+                primary = f"the ID of a subscription is a text that is not empty, not {named!r}"
                 raise StreamError(Diagnostic("bad-subscription", primary))
             if each.id in self._slots or each.id in seen:
                 primary = f'there are two subscriptions "{each.id}"'
@@ -160,7 +161,7 @@ class Book:
     def _slot(self, id_: str) -> int:
         slot = self._slots.get(id_)
         if slot is None:
-            similar = close(id_, self._slots) if isinstance(id_, str) and len(self._slots) <= _MOST_SIMILAR else None
+            similar = close(id_, self._slots) if len(self._slots) <= _MOST_SIMILAR else None
             hint = f'did you mean "{similar}"?' if similar else ""
             raise StreamError(Diagnostic("unknown-subscription", f'there is no subscription "{id_}"', hint=hint))
         return slot

@@ -25,7 +25,9 @@ FLOATS: Final = "float"
 TEXTS: Final = "text"
 NUMBERS: Final = "number"
 """Numbers that are neither 64-bit integers nor floats."""
-NUMERIC: Final = frozenset({INTEGERS, FLOATS, NUMBERS})
+_EXACT: Final = 2**53
+"""Integers up to this are floats too."""
+NUMERIC: Final[frozenset[str | None]] = frozenset({INTEGERS, FLOATS, NUMBERS})
 _SINGLE: Final = frozenset({NUMBERS, "boolean", "date", "binary"})
 """Sorts of constants that are kept as single objects: few filters have them."""
 
@@ -53,6 +55,22 @@ def sort_of_value(given: object) -> str | None:
         return TEXTS if not any("\ud800" <= character <= "\udfff" for character in value) else None
     found = kind(value)
     return found if found in _SINGLE else None
+
+
+def common_sort(values: Iterable[object]) -> str | None:
+    """How some constants can be kept alike: integers among floats as floats, where these are exactly the same.
+
+    >>> common_sort([1, 2]), common_sort([1, 2.5]), common_sort([2**53 + 1, 2.5]), common_sort([1, "a"])
+    ('integer', 'float', 'number', None)
+    """
+    given = list(values)
+    sorts = {sort_of_value(value) for value in given}
+    if len(sorts) == 1:
+        return sorts.pop()
+    if not sorts <= NUMERIC:
+        return None
+    exact = all(isinstance(value, int | float) and abs(value) <= _EXACT for value in given)
+    return FLOATS if exact else NUMBERS
 
 
 class Column:

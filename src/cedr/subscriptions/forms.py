@@ -6,7 +6,7 @@ once.  Whatever is no test is verified on the filters that the tests leave, with
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +14,7 @@ from cedr.expression import tree
 from cedr.expression.tree import Attribute, Expression, Literal, conjuncts, transform, variables, walk
 from cedr.model.event import Value
 from cedr.model.schema import DataType
-from cedr.subscriptions.constants import FLOATS, INTEGERS, TEXTS, sort_of
+from cedr.subscriptions.constants import FLOATS, INTEGERS, TEXTS, common_sort, sort_of
 
 CONSTANTS: Final = "$"
 """The variable that stands for a filter: its attributes are the filter's constants, by their numbers."""
@@ -78,17 +78,27 @@ class _Taking:
             self.rest.append(part)
             return
         value, form, signs = found
-        sort = _sort(signs)
-        numbers = tuple((sign, self._number(constant, sort)) for sign, constant in signs)
+        numbers = tuple((sign, self._number(constant)) for sign, constant in signs)
         for place, test in enumerate(self.tests):
-            if form == RANGE and test.form == RANGE and test.value == value and test.sort == sort:
-                self.tests[place] = Test(value, form, sort, (*test.parts, *numbers))
-                return
-        self.tests.append(Test(value, form, sort, numbers))
+            if form == RANGE and test.form == RANGE and test.value == value:
+                parts = (*test.parts, *numbers)
+                sort = self._sort(parts)
+                if sort is not None:
+                    self.tests[place] = Test(value, form, sort, parts)
+                    return
+        self.tests.append(Test(value, form, self._sort(numbers) or "", numbers))
 
-    def _number(self, constant: Constant, sort: str) -> int:
+    def _sort(self, parts: Iterable[tuple[str, int]]) -> str | None:
+        """How the constants of a test are kept, which is alike; None where that cannot be."""
+        numbers = [number for _, number in parts]
+        sort = common_sort(value for number in numbers for value in values_of(self.constants[number]))
+        for number in numbers if sort is not None else ():
+            self.sorts[number] = f"[{sort}]" if isinstance(self.constants[number], tuple) else sort or ""
+        return sort
+
+    def _number(self, constant: Constant, sort: str = "") -> int:
         self.constants.append(constant)
-        self.sorts.append(f"[{sort}]" if isinstance(constant, tuple) else sort)
+        self.sorts.append(sort)
         return len(self.constants) - 1
 
     def _test(self, part: Expression) -> tuple[Expression, str, Signed] | None:
@@ -97,7 +107,9 @@ class _Taking:
                 signs: Signed = [(sign, constant)]
             case tree.Binary(operator=sign, left=Literal() as constant, right=value) if sign in _SIGNS and known(value):
                 signs = [(_SIGNS[sign], constant)]
-            case tree.Between(operand=value, low=Literal() as low, high=Literal() as high, negated=False) if known(value):
+            case tree.Between(operand=value, low=Literal() as low, high=Literal() as high, negated=False) if known(
+                value
+            ):
                 signs = [(">=", low), ("<=", high)]
             case tree.In(operand=value, items=items, negated=False) if known(value):
                 chosen = tuple(i for i in items if isinstance(i, Literal) and i.value is not None)
@@ -112,7 +124,7 @@ class _Taking:
                 signs = [(like[0], Literal(like[1], DataType.STRING, span=pattern.span))]
             case _:
                 return None
-        if _sort(signs) == "":
+        if common_sort(each for _, constant in signs for each in values_of(constant)) is None:
             return None
         first = signs[0][0]
         return value, IN if first == IN else EQUAL if first == "=" else RANGE, signs
@@ -156,11 +168,9 @@ def known(value: Expression) -> bool:
     return not any(isinstance(part, Literal) or (isinstance(part, tree.Call) and part.own) for part in walk(value))
 
 
-def _sort(signs: Sequence[tuple[str, Constant]]) -> str:
-    """How all the constants of a test are kept; nothing where they are not alike."""
-    constants = [each for _, given in signs for each in (given if isinstance(given, tuple) else (given,))]
-    sorts = {sort_of(each) for each in constants}
-    return sorts.pop() or "" if len(sorts) == 1 else ""
+def values_of(constant: Constant) -> tuple[Value, ...]:
+    """The values of a constant: several of an IN."""
+    return tuple(each.value for each in constant) if isinstance(constant, tuple) else (constant.value,)
 
 
 def prefix_of(pattern: Value) -> tuple[str, str] | None:

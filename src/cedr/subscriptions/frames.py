@@ -87,7 +87,10 @@ class Events:
         """Texts in places of an array of different ones; a column that came as a dictionary is not looked at."""
         if of not in self._encoded:
             given = self._dictionary(of)
-            array = self.value(of).values.dictionary_encode() if given is None else given
+            if given is None:
+                texts: Any = self.value(of).values
+                given = texts.dictionary_encode()
+            array = given
             places = array.indices if array.indices.null_count == 0 else pc.fill_null(array.indices, -1)
             self._encoded[of] = Encoded(numpy_of(places), array.dictionary)
         return self._encoded[of]
@@ -99,8 +102,9 @@ class Events:
     def _dictionary(self, of: Expression) -> pa.DictionaryArray | None:
         name = getattr(of, "name", None)
         column = self._payload.get(name) if type(of).__name__ == "Attribute" and name is not None else None
-        coded = isinstance(column, pa.DictionaryArray) and pa.types.is_string(column.type.value_type)
-        return column if coded and not column.dictionary.null_count else None
+        if not isinstance(column, pa.DictionaryArray) or column.dictionary.null_count:
+            return None
+        return column if pa.types.is_string(column.type.value_type) else None
 
 
 def _vector(column: Any) -> Vector:
@@ -116,9 +120,7 @@ def _vector(column: Any) -> Vector:
 class Pairs:
     """Events and filters of one form that may match them, as instances that the rest of the form is asked of."""
 
-    def __init__(
-        self, events: Events, constants: Sequence[Column | ListColumn], rows: Rows, filters: Rows
-    ) -> None:
+    def __init__(self, events: Events, constants: Sequence[Column | ListColumn], rows: Rows, filters: Rows) -> None:
         self._events, self._constants = events, constants
         self.rows, self.filters = rows, filters
 

@@ -76,7 +76,9 @@ def columns_of(given: Any, of: EventType) -> Events:
     missing = [name for name in of.attributes if name not in names]
     if missing:
         primary = f'there is no column for the attribute "{missing[0]}" of {of.name}'
-        raise StreamError(Diagnostic("unknown-column", primary, detail=f"the columns are: {', '.join(names) or 'none'}"))
+        raise StreamError(
+            Diagnostic("unknown-column", primary, detail=f"the columns are: {', '.join(names) or 'none'}")
+        )
     table = frame.read(list(of.attributes)).table
     return Events(table.num_rows, {name: _whole(table.column(name)) for name in of.attributes}, {})
 

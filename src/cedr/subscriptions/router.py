@@ -74,7 +74,7 @@ def _told(
 def _part(of: EventType, batch: pa.RecordBatch, rows: Rows, slots: Rows, kinds: NDArray[np.int8]) -> Part | None:
     if not len(rows):
         return None
-    new = np.append(True, rows[1:] != rows[:-1])  # noqa: FBT003 - the first is new
+    new = np.append(True, rows[1:] != rows[:-1])
     used = rows[new]
     if 2 * len(used) < len(batch):
         batch, rows = batch.take(arrow(used)), np.cumsum(new) - 1

@@ -49,11 +49,12 @@ def restored(segments: Mapping[str, bytes]) -> Saved:
     if missing:
         primary = f'the state has no segment "{missing[0]}"'
         raise HostError(Diagnostic("no-segment", primary, hint="keep every segment that state() gives, by its name"))
-    version, *own = from_bytes(segments[_OWN])
+    version, cedr_time, received, guarantee = from_bytes(segments[_OWN])
     if version != _VERSION:
         primary = f"the subscriptions were stored in form {version}, and form {_VERSION} is known"
         raise HostError(Diagnostic("unknown-state-version", primary))
     table = pa.ipc.open_stream(segments[_BOOK]).read_all()
     rows = zip(*(table.column(name).to_pylist() for name in ("id", "type", "where")), strict=True)
     beliefs = {name: kept for name, kept in segments.items() if name not in (_OWN, _BOOK)}
-    return Saved(*own, [Subscription(*row) for row in rows], table.column("since").to_pylist(), beliefs)
+    subscriptions = [Subscription(*row) for row in rows]
+    return Saved(cedr_time, received, guarantee, subscriptions, table.column("since").to_pylist(), beliefs)

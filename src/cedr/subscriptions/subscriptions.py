@@ -33,7 +33,7 @@ from cedr.language.parse import parse
 from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.schema import Catalog, EventType
 from cedr.model.stream import Message
-from cedr.model.time import FOREVER, Time
+from cedr.model.time import Time
 from cedr.subscriptions import arriving
 from cedr.subscriptions.beliefs import Beliefs
 from cedr.subscriptions.book import Book, Subscription, types_of
@@ -140,9 +140,7 @@ class Subscriptions:
         taken = [message for each in given if (message := self._feed.take(each)) is not None]
         return self._step(taken, self.cedr_time + 1 if cedr_time is None else cedr_time)
 
-    def route(
-        self, data: Any, *, batch: int | None = None, bad_rows: float = SHARE, **words: Any
-    ) -> Iterator[Routed]:
+    def route(self, data: Any, *, batch: int | None = None, bad_rows: float = SHARE, **words: Any) -> Iterator[Routed]:
         """Route data, step by step: whatever ``cedr.evaluate`` takes, with the words that describe it.
 
         Of messages, any iterable of them too, as they come; then each list in it is a step, and so is each

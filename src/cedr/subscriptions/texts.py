@@ -1,8 +1,8 @@
 """Many predicates that differ in their constants only: the first of them is parsed, the others are only cut into words.
 
-A predicate takes the parser a quarter of a millisecond, and thousands of subscriptions are often a handful of texts with
-other constants in them.  So a text is cut into its words; numbers and strings that are constants of the filter are left
-out, and what remains names the form.
+A predicate takes the parser a quarter of a millisecond, and thousands of subscriptions are often a handful of texts
+with other constants in them.  So a text is cut into its words; numbers and strings that are constants of the filter are
+left out, and what remains names the form.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cedr.expression.tree import Literal
 from cedr.language.tokens import Token, tokens
 from cedr.model.event import Value
 from cedr.model.schema import EventType
-from cedr.subscriptions.constants import sort_of_value
+from cedr.subscriptions.constants import common_sort, sort_of_value
 from cedr.subscriptions.forms import EXACT, PREFIX, Filter, Form, prefix_of, taken_apart
 from cedr.subscriptions.predicates import place_of, read_predicate
 
@@ -39,7 +39,7 @@ class Read:
 
 
 Place = tuple[int, str]
-"""The number of the word that a constant is, and how it is made of it: "-" before a number, a sign of LIKE, or as is."""
+"""The number of the word that a constant is, and how it is made: "-" before a number, a sign of LIKE, or as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,9 @@ def _remembered(filter_: Filter, words: Sequence[Token]) -> tuple[_Known, tuple[
         return number, how
 
     places = tuple(
-        tuple(placed(each, "") for each in constant) if isinstance(constant, tuple) else placed(constant, likes.get(n, ""))
+        tuple(placed(each, "") for each in constant)
+        if isinstance(constant, tuple)
+        else placed(constant, likes.get(n, ""))
         for n, constant in enumerate(filter_.constants)
     )
     if any(_NOWHERE in (number for number, _ in _several(place)) for place in places):
@@ -112,20 +114,27 @@ def _remembered(filter_: Filter, words: Sequence[Token]) -> tuple[_Known, tuple[
 
 
 def _several(place: Place | tuple[Place, ...]) -> tuple[Place, ...]:
-    return (place,) if place and isinstance(place[0], int) else place  # type: ignore[return-value]
+    return (place,) if place and isinstance(place[0], int) else place
 
 
 def _filled(known: _Known, words: Sequence[Token]) -> Read | None:
     """A filter of a known form with the constants of some words; None where these make another form."""
     if known.values is not None:
         return Read(known.form, known.values)
-    values: list[Value | tuple[Value, ...]] = []
-    for place, sort in zip(known.places, known.form.sorts, strict=True):
-        found = [_made(words[number], how) for number, how in _several(place)]
-        if any(sort_of_value(value) != sort.strip("[]") for value in found):
+    made = [[_made(words[number], how) for number, how in _several(place)] for place in known.places]
+    tested: set[int] = set()
+    for test in known.form.tests:
+        numbers = [number for _, number in test.parts]
+        tested.update(numbers)
+        if common_sort(value for number in numbers for value in made[number]) != test.sort:
             return None
-        values.append(tuple(found) if sort.startswith("[") else found[0])
-    return Read(known.form, tuple(values))
+    sorts = known.form.sorts
+    if any(sort_of_value(made[number][0]) != sorts[number] for number in range(len(made)) if number not in tested):
+        return None
+    return Read(
+        known.form,
+        tuple(tuple(each) if sort.startswith("[") else each[0] for each, sort in zip(made, sorts, strict=True)),
+    )
 
 
 def _made(word: Token, how: str) -> Value:

@@ -96,6 +96,8 @@ def same_values(some: pa.Array, others: pa.Array) -> Mask:
     >>> same_values(pa.array([1, 2, None]), pa.array([1, 3, None])).tolist()
     [True, False, True]
     """
+    if pa.types.is_null(some.type) and pa.types.is_null(others.type):
+        return np.ones(len(some), np.bool_)
     if pa.types.is_nested(some.type) or pa.types.is_dictionary(some.type) or some.type != others.type:
         pairs = zip(some.to_pylist(), others.to_pylist(), strict=True)
         return np.fromiter((one == other for one, other in pairs), np.bool_, len(some))
