@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import cedr
 from cedr.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,6 +31,21 @@ WRONG_MESSAGES = """\
 {"insert": {"type": "SHUTDOWN", "id": "s5", "vs": 8, "payload": {"Machine_Id": "m1"}}}
 {"insert": {"type": "SHUTDOWN", "id": "s6", "vs": 10, "payload": {"Machine_Id": "m1"}}}
 """
+
+SUBSCRIBED = {
+    "subscribed.csv": "ops,SHUTDOWN,Machine_Id LIKE 'BARGA%'\nall,INSTALL,TRUE\n",
+    "failing.csv": "ops,SHUTDOWN,BROKEN_FOR_TRANSCRIPTS(Machine_Id)\nall,INSTALL,Machine_Id = 'BARGA_XP03'\n",
+    "unfit.csv": "ops,SHUTDOWN,Machine = 'x'\nall,INSTAL,TRUE\n",
+    "twice.csv": "ops,SHUTDOWN,TRUE\nops,INSTALL,TRUE\n",
+}
+
+
+@cedr.function("STRING", returns="BOOLEAN")
+def broken_for_transcripts(values: object) -> object:
+    """Raises."""
+    message = "no idea" if values is not None else ""
+    raise ValueError(message)
+
 
 TRANSCRIPTS = {
     "help": "cedr --help",
@@ -71,6 +87,12 @@ TRANSCRIPTS = {
     "generate-folder": "cedr generate out/ --events 5000 --per-file 1000 --format parquet --late 0.1 --guarantees 1h",
     "generate-no-format": "cedr generate events.txt",
     "demo-help": "cedr demo --help",
+    "route": "cedr route subscribed.csv --messages machines.jsonl",
+    "route-json": "cedr route subscribed.csv --messages machines.jsonl --json --limit 2",
+    "route-failed": "cedr route failing.csv --messages machines.jsonl --strict",
+    "route-wrong": "cedr route unfit.csv --messages machines.jsonl",
+    "route-twice": "cedr route twice.csv --messages machines.jsonl",
+    "route-no-data": "cedr route subscribed.csv",
 }
 
 
@@ -86,6 +108,8 @@ def test_transcript(
     (tmp_path / "bare.cedr").write_text(
         "EVENT Pair WHEN SEQUENCE(INSTALL AS x, SHUTDOWN AS y, 12 hours)\nWHERE CorrelationKey(Machine_Id, EQUAL)\n"
     )
+    for file, text in SUBSCRIBED.items():
+        (tmp_path / file).write_text(f"id,type,where\n{text}")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     command = TRANSCRIPTS[name]

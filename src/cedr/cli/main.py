@@ -160,6 +160,37 @@ def trace(
         trace_file(request, tuple(consistency or ()), as_json=as_json)
 
 
+@app.command()
+@describes_data
+def route(  # noqa: PLR0913 - one for each option
+    *,
+    file: Annotated[
+        str,
+        typer.Argument(metavar="SUBSCRIPTIONS", help="CSV, JSON Lines or Parquet with the columns id, where and type."),
+    ],
+    data: Data,
+    catalog: Catalogs = None,
+    consistency: Level = None,
+    as_json: AsJson = False,
+    batch: Annotated[
+        int | None, typer.Option("--batch", metavar="N", min=1, help="So many rows or messages make a step.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=0, help="Print so many rows only.")] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", metavar="FILE", help="Write a .csv, .jsonl or .parquet file instead.")
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit status 1 if there are dead letters or failed subscriptions.")
+    ] = False,
+) -> None:
+    """Route events to the subscriptions whose predicate they match, thousands at a time."""
+    with reported():
+        from cedr.cli.routing import Printing, route_file
+
+        printing = Printing(as_json=as_json, limit=limit, output=output)
+        route_file(file, data, catalog or (), consistency, batch, printing, strict=strict)
+
+
 @app.command(name="check-order")
 @describes_data
 def check_order(

@@ -5,17 +5,18 @@ Readings: R3 (messages), R40 (what comes together has one CEDR time).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from os import PathLike
 from typing import Any, Final
 
 from cedr.connect.messages import MessageFile
 from cedr.consistency.batch import EventBatch
+from cedr.data.opening import LocalEvents
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import StreamError
 from cedr.hosts.feed import file_lines
 from cedr.hosts.host import sensible_batch
-from cedr.hosts.inputs import as_events
+from cedr.hosts.inputs import as_events, messages_of
 from cedr.hosts.preparing import Prepared, prepare
 from cedr.language.parse import parse
 from cedr.language.syntax import File
@@ -40,24 +41,44 @@ def steps(data: Any, types: Catalog, words: Mapping[str, Any], batch: int | None
     """The steps of what was given.  Raises ``StreamError``."""
     if batch is not None and batch < 1:
         raise StreamError(Diagnostic("batch-not-positive", f"a batch has at least one message, not {batch}"))
+    if isinstance(data, Steps):
+        return data
     given = as_events(data, words)
     if given is None:
         if isinstance(data, MessageFile):
-            return Steps(_gathered((message for _, message in data.messages), batch or _LINES))
+            read = (message for _, message in data.messages)
+            return Steps(_gathered(read, batch or _LINES), tuple(data.dead_letters))
         if isinstance(data, str | PathLike):
             return Steps(_gathered(file_lines(data), batch or _LINES))
         return Steps(_gathered(data, batch or 1))
-    prepared = prepared_for(types, data, words, bad_rows)
+    return _of(_prepared_for(types, given, bad_rows), batch)
+
+
+def opened(
+    data: Any, types: Catalog, words: Mapping[str, Any], batch: int | None, bad_rows: float, names: Collection[str]
+) -> tuple[Catalog, Steps]:
+    """The steps of data, and the types of some names: declared, or else inferred from it."""
+    given = as_events(data, words)
+    if given is None:
+        known = data if isinstance(data, MessageFile) else messages_of(data, types)
+        found = Catalog({each.name: each for each in known.types if not names or each.name in names})
+        return found, steps(known, found, {}, batch, bad_rows)
+    constants = {source.constant_type for source in given.sources}
+    wanted = names or {name for name in constants if name is not None}
+    prepared = prepare(_query(sorted(wanted)), given, types, None, bad_rows)
+    found = Catalog({each.name: each for each in prepared.types if each.name in wanted})
+    return found, _of(prepared, batch)
+
+
+def _of(prepared: Prepared, batch: int | None) -> Steps:
     arriving = prepared.arriving
-    told = (*prepared.rejects.summary(), *prepared.warnings)
     cuts = arriving.cuts(batch or sensible_batch(arriving.count))
+    told = (*prepared.rejects.summary(), *prepared.warnings)
     return Steps((messages for _, messages in arriving.steps(cuts)), told)
 
 
-def prepared_for(types: Catalog, data: Any, words: Mapping[str, Any], bad_rows: float) -> Prepared:
+def _prepared_for(types: Catalog, given: LocalEvents, bad_rows: float) -> Prepared:
     """Data of some types, read for all their attributes."""
-    given = as_events(data, words)
-    assert given is not None
     there = {source.constant_type for source in given.sources}
     names = [name for name in types.types if None in there or name in there] or list(types.types)
     return prepare(_query(names), given, types, None, bad_rows)

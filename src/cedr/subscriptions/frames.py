@@ -109,6 +109,8 @@ class Events:
 
 def _vector(column: Any) -> Vector:
     """A column as expressions take it."""
+    if isinstance(column, Vector):
+        return column
     if isinstance(column, np.ndarray):
         return Vector(column)
     if column.null_count == len(column):

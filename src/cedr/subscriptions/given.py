@@ -24,7 +24,7 @@ def listed(given: Any) -> Iterator[tuple[str, Any, str | None]]:
     """Many subscriptions as ID, predicate and type, however they are given.  Raises ``StreamError``."""
     if isinstance(given, Mapping):
         yield from ((id_, where, None) for id_, where in given.items())
-    elif is_frame(given):
+    elif is_frame(given) or (hasattr(given, "names") and hasattr(given, "read")):
         yield from _rows(given)
     elif isinstance(given, Iterable) and not isinstance(given, str | bytes):
         for each in given:

@@ -69,24 +69,33 @@ class Routed:
     def to_arrow(self) -> pa.Table:
         """A row for each pair: subscription, change, type, id, K, Vs, Ve, Os, Oe, Cs, then the payload.
 
-        Attributes that a type does not have are NULL.  An attribute with the name of one of these columns is
-        ``payload_<name>``.
+        Attributes that a type does not have are NULL; one that two types have with values of different types is
+        ``type_attribute``.  An attribute with the name of one of the columns before it is ``payload_attribute``.
         """
-        tables = [self._table(part) for part in self.parts]
+        tables = self.by_type()
         if not tables:
             return pa.table({name: pa.nulls(0, pa.string()) for name in HEADER})
         if len(tables) == 1:
-            return tables[0]
-        return pa.concat_tables([pa.table(_plain(table)) for table in tables], promote_options="permissive")
+            return next(iter(tables.values()))
+        plain = {of: _plain(table) for of, table in tables.items()}
+        kinds: dict[str, set[pa.DataType]] = {}
+        for columns in plain.values():
+            for name, column in columns.items():
+                kinds.setdefault(name, set()).add(column.type)
+        doubled = {name for name, found in kinds.items() if len(found) > 1}
+        named = [
+            pa.table({f"{of}_{name}" if name in doubled else name: column for name, column in columns.items()})
+            for of, columns in plain.items()
+        ]
+        return pa.concat_tables(named, promote_options="default")
 
     def by_type(self) -> dict[str, pa.Table]:
         """The same, with a table for each event type, which has the columns of its attributes only."""
         return {part.type: self._table(part) for part in self.parts}
 
     def to_pylist(self) -> list[dict[str, Any]]:
-        """The same as dictionaries."""
-        found: list[dict[str, Any]] = self.to_arrow().to_pylist()
-        return found
+        """The same as dictionaries, each with the attributes of its type."""
+        return [row for table in self.by_type().values() for row in table.to_pylist()]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.to_pylist())

@@ -7,18 +7,24 @@ modification is a new one), but its ends may: so of a retraction the filters are
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cedr.consistency.emission.changes import Changes
 from cedr.consistency.emission.columns import payload_column
 from cedr.expression.tree import HeaderField
 from cedr.model.schema import EventType
+from cedr.runtime.expressions.vector import taken
 from cedr.runtime.values.arrow_arrays import arrow, numpy_of
+from cedr.runtime.values.vector import Vector
 from cedr.subscriptions.book import Book
 from cedr.subscriptions.frames import Events
 from cedr.subscriptions.index import Pairing
+from cedr.subscriptions.mixed import by_objects
 from cedr.subscriptions.routed import INSERT, RETRACT, SHORTEN, Part
 from cedr.subscriptions.templates import Failed
 
@@ -33,18 +39,22 @@ def route(book: Book, of: EventType, changes: Changes, failed: Failed) -> Part |
     index = book.indexes[of.name]
     if not len(index) or not (changes.inserts or changes.retractions):
         return None
-    batch = changes.to_arrow(_READ)
-    events = _events(of, batch)
+    try:
+        batch, mixed = changes.to_arrow(_READ), dict[str, Vector]()
+    except TypeError:  # an attribute of type ANY, with values of several kinds
+        batch, mixed = by_objects(changes)
+    events = _events(of, batch, mixed)
     if not changes.retractions:
         found = index.matches(events, failed)
         return _part(of, batch, found.rows, found.slots, np.zeros(len(found.rows), np.int8))
-    inserts = numpy_of(batch.column("change").indices) == 0
+    inserts = numpy_of(pc.equal(batch.column("change").cast(pa.string()), "insert"))
     after = index.matches(events, failed)
     ve, oe = changes.ends_before()
     before = after
     if index.reads_ends:
         back = np.flatnonzero(~inserts)
-        earlier = _events(of, batch.take(arrow(back)), ve[back], oe[back])
+        own_mixed = {name: taken(vector, back) for name, vector in mixed.items()}
+        earlier = _events(of, batch.take(arrow(back)), own_mixed, (ve[back], oe[back]))
         own = index.matches(earlier, failed)
         keep = inserts[after.rows]
         before = Pairing(np.append(after.rows[keep], back[own.rows]), np.append(after.slots[keep], own.slots))
@@ -81,12 +91,16 @@ def _part(of: EventType, batch: pa.RecordBatch, rows: Rows, slots: Rows, kinds: 
     return Part(of.name, batch, rows, slots, kinds)
 
 
-def _events(of: EventType, batch: pa.RecordBatch, ve: Rows | None = None, oe: Rows | None = None) -> Events:
-    """The rows as filters see them, with other ends where they are given."""
+def _events(
+    of: EventType, batch: pa.RecordBatch, mixed: Mapping[str, Vector], ends: tuple[Rows, Rows] | None = None
+) -> Events:
+    """The rows as filters see them, with other ends (Ve and Oe) where they are given."""
     names = set(batch.schema.names)
-    payload = {name: batch.column(own) for name in of.attributes if (own := payload_column(name)) in names}
-    header = {field: batch.column(name) for field, name in _FIELDS.items()}
-    for field, ends in ((HeaderField.VE, ve), (HeaderField.OE, oe)):
-        if ends is not None:
-            header[field] = ends
+    payload: dict[str, object] = {
+        name: batch.column(own) for name in of.attributes if (own := payload_column(name)) in names
+    }
+    payload.update(mixed)
+    header: dict[HeaderField, object] = {field: batch.column(name) for field, name in _FIELDS.items()}
+    if ends is not None:
+        header[HeaderField.VE], header[HeaderField.OE] = ends
     return Events(len(batch), payload, header)
