@@ -1,6 +1,6 @@
 """Runs the benchmarks, prints tables and keeps the figures: ``python -m benchmarks [NAME ...] [--events N ...]``.
 
-The names are ``algebra``, ``answers``, ``data``, ``oracle``, ``runtime`` and ``startup``; without one, all run.
+The names are ``algebra``, ``answers``, ``data``, ``oracle``, ``runtime``, ``startup`` and ``subscriptions``; without one, all run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from rich.progress import Progress
 
-from benchmarks import algebra, answers, data_in, oracle, runtime, startup
+from benchmarks import algebra, answers, data_in, oracle, runtime, startup, subscriptions
 from benchmarks.measuring import Showing, Sizes
 from benchmarks.reporting import keep, print_tables, wide
 
@@ -38,7 +38,10 @@ def main() -> None:
     """Run what was asked for; one JSON file for each name."""
     parser = argparse.ArgumentParser(prog="benchmarks", description="measure, side by side in one run")
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="algebra, answers, data, oracle, runtime, startup; without one, all"
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="algebra, answers, data, oracle, runtime, startup, subscriptions; without one, all",
     )
     for size in fields(Sizes):
         kind = type(size.default)
@@ -65,6 +68,7 @@ def benchmarks(sizes: Sizes) -> dict[str, Callable[[Showing], Tables]]:
         "data": lambda showing: data_in.run(sizes, showing),
         "oracle": lambda showing: {"oracle": oracle.run(showing.bar("oracle", 2))},
         "runtime": lambda showing: runtime.run(sizes, showing),
+        "subscriptions": lambda showing: subscriptions.run(sizes, showing),
         "startup": lambda showing: {"from nothing to an answer": startup.run(showing)},
     }
 

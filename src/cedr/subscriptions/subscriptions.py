@@ -116,6 +116,11 @@ class Subscriptions:
         """The subscriptions as a table: id, type, where, and the CEDR time since which each gets what is emitted."""
         return self._book.to_arrow()
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the constants of the filters take."""
+        return self._book.nbytes
+
     # -- routing ------------------------------------------------------------------------------------------------------
 
     def match(self, events: Any, *, type: str | None = None) -> Matches:  # noqa: A002 - the language's word
