@@ -23,7 +23,7 @@ from cedr.data.words import words_of
 from cedr.data.writing import format_of, write_table
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import StreamError
-from cedr.hosts.catalog import read_catalog
+from cedr.hosts.event_types import read_types
 from cedr.model.event import Payload
 from cedr.model.time import FIRST_TIMESTAMP
 from cedr.subscriptions.arriving import opened
@@ -65,7 +65,7 @@ def route_file(
         raise StreamError(Diagnostic("no-data", "no data is named", hint="name it: --events FILE or --messages FILE"))
     asked = [(id_, where, of or data.words.get("type")) for id_, where, of in listed(origin_of(file, words_of({})))]
     names = {of.strip("'") for _, _, of in asked if isinstance(of, str)}
-    catalog = read_catalog(catalogs)
+    catalog = read_types(catalogs)
     with working("routing"):
         types, steps = opened(given, catalog, data.words, batch, data.bad_rows, names)
         subscriptions = Subscriptions(types, consistency=consistency or "MIDDLE")

@@ -20,7 +20,7 @@ from cedr.hosts.inputs import as_events, messages_of
 from cedr.hosts.preparing import Prepared, prepare
 from cedr.language.parse import parse
 from cedr.language.syntax import File
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 
 _LINES: Final = 1_000
 """Messages of a file that make a step."""
@@ -37,7 +37,7 @@ class Steps:
         return iter(self._given)
 
 
-def steps(data: Any, types: Catalog, words: Mapping[str, Any], batch: int | None, bad_rows: float) -> Steps:
+def steps(data: Any, types: EventTypes, words: Mapping[str, Any], batch: int | None, bad_rows: float) -> Steps:
     """The steps of what was given.  Raises ``StreamError``."""
     if batch is not None and batch < 1:
         raise StreamError(Diagnostic("batch-not-positive", f"a batch has at least one message, not {batch}"))
@@ -55,18 +55,18 @@ def steps(data: Any, types: Catalog, words: Mapping[str, Any], batch: int | None
 
 
 def opened(
-    data: Any, types: Catalog, words: Mapping[str, Any], batch: int | None, bad_rows: float, names: Collection[str]
-) -> tuple[Catalog, Steps]:
+    data: Any, types: EventTypes, words: Mapping[str, Any], batch: int | None, bad_rows: float, names: Collection[str]
+) -> tuple[EventTypes, Steps]:
     """The steps of data, and the types of some names: declared, or else inferred from it."""
     given = as_events(data, words)
     if given is None:
         known = data if isinstance(data, MessageFile) else messages_of(data, types)
-        found = Catalog({each.name: each for each in known.types if not names or each.name in names})
+        found = EventTypes({each.name: each for each in known.types if not names or each.name in names})
         return found, steps(known, found, {}, batch, bad_rows)
     constants = {source.constant_type for source in given.sources}
     wanted = names or {name for name in constants if name is not None}
     prepared = prepare(_query(sorted(wanted)), given, types, None, bad_rows)
-    found = Catalog({each.name: each for each in prepared.types if each.name in wanted})
+    found = EventTypes({each.name: each for each in prepared.types if each.name in wanted})
     return found, _of(prepared, batch)
 
 
@@ -77,7 +77,7 @@ def _of(prepared: Prepared, batch: int | None) -> Steps:
     return Steps((messages for _, messages in arriving.steps(cuts)), told)
 
 
-def _prepared_for(types: Catalog, given: LocalEvents, bad_rows: float) -> Prepared:
+def _prepared_for(types: EventTypes, given: LocalEvents, bad_rows: float) -> Prepared:
     """Data of some types, read for all their attributes."""
     there = {source.constant_type for source in given.sources}
     names = [name for name in types.types if None in there or name in there] or list(types.types)

@@ -18,7 +18,7 @@ from cedr.consistency.encoding import as_bytes, from_bytes
 from cedr.consistency.run import Run
 from cedr.model.dead_letter import DeadLetter
 from cedr.model.level import ConsistencyLevel
-from cedr.model.schema import Catalog
+from cedr.model.schema import EventTypes
 from cedr.model.stream import Message
 from cedr.model.time import FOREVER, Time
 from cedr.plan.logical import Source
@@ -29,7 +29,7 @@ from cedr.runtime.values.memory import keep_freed_memory
 class Beliefs:
     """Follows the events of some types."""
 
-    def __init__(self, types: Catalog, level: ConsistencyLevel, providers: Iterable[str] = ()) -> None:
+    def __init__(self, types: EventTypes, level: ConsistencyLevel, providers: Iterable[str] = ()) -> None:
         keep_freed_memory()
         self._arrivals = Arrivals(types, providers, reads={each.name: None for each in types})
         self._clock = Clock()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import CedrError, LanguageError, StreamError
 from cedr.language.problems import close, listing
-from cedr.model.schema import Catalog, EventType
+from cedr.model.schema import EventType, EventTypes
 from cedr.model.time import Time
 from cedr.runtime.values.arrow_arrays import arrow
 from cedr.runtime.values.growable import Growable
@@ -39,7 +39,7 @@ class Subscription(NamedTuple):
 class Book:
     """The subscriptions, and an index for each event type."""
 
-    def __init__(self, types: Catalog) -> None:
+    def __init__(self, types: EventTypes) -> None:
         self.types = types
         self.indexes = {each.name: Index(each) for each in types}
         self._slots: dict[str, int] = {}
@@ -191,12 +191,12 @@ _MOST_SIMILAR: Final = 10_000
 """Among so many IDs a similar one is looked for."""
 
 
-def types_of(given: Any) -> Catalog:
+def types_of(given: Any) -> EventTypes:
     """The types that may be subscribed to.  Raises ``LanguageError`` where one is not declared."""
-    catalog = Catalog({given.name: given}) if isinstance(given, EventType) else given
+    catalog = EventTypes({given.name: given}) if isinstance(given, EventType) else given
     names = [each.name for each in catalog if each.open]
     if names or not catalog.types:
         primary = f'the attributes of type "{names[0]}" are not declared' if names else "no event type is declared"
         hint = 'declare it: cedr.Subscriptions("TYPE TRADE (symbol STRING, price FLOAT)")'
         raise LanguageError(Diagnostic("no-event-type", primary, hint=hint))
-    return Catalog(dict(catalog.types))
+    return EventTypes(dict(catalog.types))

@@ -26,12 +26,12 @@ from cedr.data.rejected import SHARE
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import HostError, LanguageError
 from cedr.expression.render import render
-from cedr.hosts.catalog import declared_types, read_catalog
+from cedr.hosts.event_types import declared_types, read_types
 from cedr.hosts.feed import NAME, Feed
 from cedr.hosts.queries import is_path, parse_level
 from cedr.language.parse import parse
 from cedr.model.level import MIDDLE, ConsistencyLevel
-from cedr.model.schema import Catalog, EventType
+from cedr.model.schema import EventType, EventTypes
 from cedr.model.stream import Message
 from cedr.model.time import Time
 from cedr.subscriptions import arriving
@@ -43,7 +43,7 @@ from cedr.subscriptions.router import route
 from cedr.subscriptions.state import book_as_bytes, own_as_bytes, restored
 from cedr.subscriptions.templates import Failed
 
-Types = Catalog | EventType | str | PathLike[str]
+Types = EventTypes | EventType | str | PathLike[str]
 
 _MOST_FAILURES = 1_000
 """Failures that are kept; all are counted."""
@@ -52,7 +52,7 @@ _MOST_FAILURES = 1_000
 class Subscriptions:
     """Filters on single events, each with an ID, and who gets which event.
 
-    ``types`` declares the event types: a text or a ``.cedr`` file of TYPE statements, a ``Catalog``, an ``EventType``.
+    ``types`` declares the event types: a text or ``.cedr`` file of TYPE statements, ``EventTypes``, an ``EventType``.
     ``consistency`` is the level at which events are routed: at MIDDLE at once, with retractions where that proves
     wrong; at STRONG once they are final.
     """
@@ -224,10 +224,10 @@ class Subscriptions:
         return only
 
 
-def _declared(given: str | PathLike[str]) -> Catalog:
+def _declared(given: str | PathLike[str]) -> EventTypes:
     if isinstance(given, str) and not is_path(given):
         return declared_types(parse(given, "<types>"))
-    return read_catalog([given])
+    return read_types([given])
 
 
 def _text(where: str | Column) -> str:
