@@ -1,7 +1,7 @@
 """Runs the benchmarks, prints tables and keeps the figures: ``python -m benchmarks [NAME ...] [--events N ...]``.
 
-The names are ``algebra``, ``answers``, ``data``, ``oracle``, ``runtime``, ``startup`` and ``subscriptions``; without one,
-all run.
+The names are ``algebra``, ``answers``, ``data``, ``oracle``, ``runtime``, ``startup`` and ``subscriptions``; without
+one, all run.
 """
 
 from __future__ import annotations
