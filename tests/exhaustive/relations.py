@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from cedr.model.schema import Catalog, DataType, EventType
+from cedr.model.schema import DataType, EventType, EventTypes
 from cedr.plan.compile import compile_text
 from cedr.plan.logical import Node
 
-CATALOG = Catalog({name: EventType(name, {"k": DataType.INTEGER, "v": DataType.INTEGER}) for name in "AB"})
+CATALOG = EventTypes({name: EventType(name, {"k": DataType.INTEGER, "v": DataType.INTEGER}) for name in "AB"})
 
 
 @dataclass(frozen=True)
