@@ -28,7 +28,7 @@ PATIENCE: Final = "CEDR_PATIENCE"
 
 LOADING: Final = 1.0
 """Seconds that all kernels together are interpreted before Numba is loaded, where machine code is on disk."""
-FIRST_COMPILING: Final = 2.0
+FIRST_COMPILING: Final = 4.0
 """The same where there is none."""
 COMPILING: Final = 0.25
 """Seconds that a kernel is interpreted before it is compiled, once Numba is loaded."""
