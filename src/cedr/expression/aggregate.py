@@ -111,7 +111,8 @@ def _exact_sum(values: Iterable[Any]) -> Fraction:
     return sum((Fraction(top, bottom) for bottom, top in numerators.items()), Fraction())
 
 
-def _float(value: Fraction) -> float | None:
+def as_float(value: Fraction) -> float | None:
+    """The nearest float; None where it would be infinite."""
     try:
         return float(value)
     except OverflowError:
@@ -123,7 +124,7 @@ def _sum(values: list[Value]) -> Value:
     if not _numbers(values):
         return None
     if float in types:
-        return _float(_exact_sum(values))
+        return as_float(_exact_sum(values))
     if Decimal in types:
         return fit(DECIMALS.plus(_decimal_sum(values)))
     return fit(sum(values))  # type: ignore[arg-type]  # integers by now
@@ -142,7 +143,7 @@ def _average(values: list[Value]) -> Value:
     types = {type(value) for value in values}
     if Decimal in types and float not in types:
         return fit(DECIMALS.divide(_decimal_sum(values), Decimal(len(values))))
-    return _float(_exact_sum(values) / len(values))
+    return as_float(_exact_sum(values) / len(values))
 
 
 def _spread(values: list[Value]) -> Fraction | None:
@@ -156,20 +157,20 @@ def _spread(values: list[Value]) -> Fraction | None:
 
 def _variance(values: list[Value]) -> Value:
     spread = _spread(values)
-    return None if spread is None else _float(spread)
+    return None if spread is None else as_float(spread)
 
 
 def _deviation(values: list[Value]) -> Value:
     """The sample standard deviation."""
     spread = _spread(values)
-    return None if spread is None else _root(spread)
+    return None if spread is None else square_root(spread)
 
 
-def _root(square: Fraction) -> float | None:
+def square_root(square: Fraction) -> float | None:
     """The square root of a fraction that may be too large or too small for a float itself."""
     top, bottom = square.as_integer_ratio()
     shift = max(0, 64 + (bottom.bit_length() - top.bit_length()) // 2 + 1)
-    return _float(Fraction(math.isqrt((top << 2 * shift) // bottom), 1 << shift))
+    return as_float(Fraction(math.isqrt((top << 2 * shift) // bottom), 1 << shift))
 
 
 def _extreme(choose: Callable[[list[Any]], Value]) -> Computation:

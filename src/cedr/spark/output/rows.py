@@ -7,6 +7,7 @@ of the input are, with NULL for FOREVER; otherwise they are whole numbers.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -252,11 +253,25 @@ def _fitted(layout: Layout, columns: dict[str, Any], count: int) -> pa.RecordBat
         column = columns.get(field.name)
         if column is None:
             arrays.append(pa.nulls(count, field.type))
+        elif pa.types.is_decimal(field.type):
+            arrays.append(_decimals(column, field.type))
         elif isinstance(column, list):
             arrays.append(pa.array(column, field.type))
         else:
             arrays.append(_cast(layout, field, column))
     return pa.RecordBatch.from_arrays(arrays, schema=layout.schema)
+
+
+def _decimals(column: Any, of: pa.DataType) -> pa.Array:
+    """Decimals with as many places as their column has, rounded half up as Spark does: a mean has 38 digits."""
+    if isinstance(column, pa.Array):
+        try:
+            return column.cast(of)
+        except pa.ArrowInvalid:
+            column = column.to_pylist()
+    place = Decimal(1).scaleb(-of.scale)
+    wide = Context(prec=2 * of.precision, rounding=ROUND_HALF_UP)
+    return pa.array([None if value is None else value.quantize(place, context=wide) for value in column], of)
 
 
 def _cast(layout: Layout, field: pa.Field, column: Any) -> Any:

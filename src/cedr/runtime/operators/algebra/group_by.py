@@ -17,7 +17,8 @@ from cedr.plan.logical import Column
 from cedr.runtime.expressions.compile import columns_of, to_arrow, to_values
 from cedr.runtime.expressions.vector import of_values
 from cedr.runtime.ids.text_ids import Digests, MadeIds, Making, integer_digests
-from cedr.runtime.operators.mechanism.accumulators import Values, timed
+from cedr.runtime.operators.mechanism.accumulators import Values
+from cedr.runtime.operators.mechanism.bag import timed
 from cedr.runtime.operators.mechanism.groups import Groups
 from cedr.runtime.operators.mechanism.instants import Instants
 from cedr.runtime.operators.project import ARROW_TYPES

@@ -6,15 +6,17 @@ backwards in time.  The results are those of ``cedr.expression.aggregate``, to t
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Sequence
 from copy import copy
 from typing import Any, Protocol
 
-from cedr.expression.aggregate import AGGREGATES, aggregate
-from cedr.expression.evaluate import aggregated
+from cedr.expression.aggregate import aggregate
 from cedr.expression.tree import Aggregate
 from cedr.expression.values import OPAQUE, kind
 from cedr.model.event import Value
+from cedr.runtime.operators.mechanism.bag import exactly
+from cedr.runtime.operators.mechanism.running_bags import IN_ORDER, bag_for
 
 Values = tuple[Value, ...]
 """What the aggregates of a group take of one row, or what they amount to."""
@@ -62,17 +64,20 @@ class Count:
 
 
 class Extreme:
-    """The smallest or largest value: all are looked at again only where that one has left.
+    """The smallest or largest value: the others are put in order only where that one has left, and stay so.
 
     Values of several kinds have none (R23); of equal ones the one that is written first counts.
     """
 
-    __slots__ = ("_best", "_call", "_counts", "_kinds", "_known")
+    __slots__ = ("_best", "_call", "_counts", "_kinds", "_known", "_ordered", "_types")
 
     def __init__(self, call: Aggregate) -> None:
         self._call = call
         self._counts: dict[object, tuple[Value, int]] = {}
         self._kinds: dict[str, int] = {}
+        self._types: dict[type, int] = {}
+        self._ordered: list[Any] | None = None
+        """The different values in order, once an extreme has left, while all are of one type."""
         self._best: Value = None
         self._known = True
 
@@ -86,6 +91,11 @@ class Extreme:
         self._counts[key] = (value, 1)
         kind_ = kind(value)
         self._kinds[kind_] = self._kinds.get(kind_, 0) + 1
+        self._types[type(value)] = self._types.get(type(value), 0) + 1
+        if self._ordered is not None and len(self._types) == 1:
+            insort(self._ordered, value)
+        else:
+            self._ordered = None
         if not self._known:
             return
         if len(self._kinds) > 1 or (self._best is None and len(self._counts) > 1):
@@ -113,77 +123,37 @@ class Extreme:
         self._kinds[kind_] -= 1
         if not self._kinds[kind_]:
             del self._kinds[kind_]
+        self._types[type(value)] -= 1
+        if not self._types[type(value)]:
+            del self._types[type(value)]
+        if self._ordered is not None:
+            del self._ordered[bisect_left(self._ordered, value)]
         if self._best is None or exactly(self._best) == key:
             self._known = False
 
     def value(self) -> Value:
         """The extreme."""
         if not self._known:
-            self._best = aggregate(self._call.function, [value for value, _ in self._counts.values()])
+            self._best = self._among_all()
             self._known = True
         return self._best
+
+    def _among_all(self) -> Value:
+        """The extreme of all values: the first or last in order, unless zeros of both signs may be meant."""
+        if self._ordered is None and len(self._types) == 1 and self._types.keys() <= IN_ORDER:
+            self._ordered = sorted(value for value, _ in self._counts.values())
+        if self._ordered:
+            found: Value = self._ordered[0 if self._call.function.upper() == "MIN" else -1]
+            if type(found) is not float or found != 0.0:
+                return found
+        return aggregate(self._call.function, [value for value, _ in self._counts.values()])
 
     def copy(self) -> Extreme:
         """The same values."""
         other = copy(self)
-        other._counts, other._kinds = dict(self._counts), dict(self._kinds)
+        other._counts, other._kinds, other._types = dict(self._counts), dict(self._kinds), dict(self._types)
+        other._ordered = None if self._ordered is None else list(self._ordered)
         return other
-
-
-class Bag:
-    """Any aggregate: every value is kept as often as it is there, and all are looked at when something has changed.
-
-    Of an aggregate that asks for the Vs of rows a value comes with that (R45).
-    """
-
-    __slots__ = ("_call", "_counts", "_known", "_result")
-
-    def __init__(self, call: Aggregate) -> None:
-        self._call = call
-        self._counts: dict[object, tuple[Value, int]] = {}
-        self._known = False
-        self._result: Value = None
-
-    def add(self, value: Any) -> None:
-        """A value more."""
-        key = exactly(value)
-        _, count = self._counts.get(key, (value, 0))
-        self._counts[key] = (value, count + 1)
-        self._known = False
-
-    def remove(self, value: Any) -> None:
-        """A value less."""
-        key = exactly(value)
-        _, count = self._counts[key]
-        if count == 1:
-            del self._counts[key]
-        else:
-            self._counts[key] = (value, count - 1)
-        self._known = False
-
-    def value(self) -> Value:
-        """What the values amount to."""
-        if not self._known:
-            values: list[Any] = [each for value, count in self._counts.values() for each in [value] * count]
-            starts: list[Value] = []
-            if timed(self._call):
-                starts, values = [start for start, _ in values], [value for _, value in values]
-            self._result = aggregated(self._call, values, starts, _one_of_a_group)
-            self._known = True
-        return self._result
-
-    def copy(self) -> Bag:
-        """The same values."""
-        other = copy(self)
-        other._counts = dict(self._counts)
-        return other
-
-
-def exactly(value: Value) -> object:
-    """What tells values apart that compare as equal but are written in another way: 1 and 1.0, 0.0 and -0.0."""
-    if type(value) in (int, str, bool, bytes):
-        return type(value), value
-    return type(value), repr(value)
 
 
 class Alive:
@@ -227,14 +197,4 @@ def accumulator(call: Aggregate) -> Accumulator:
         return Count()
     if call.own is None and call.function.upper() in ("MIN", "MAX"):
         return Extreme(call)
-    return Bag(call)
-
-
-def timed(call: Aggregate) -> bool:
-    """Whether an aggregate asks for the Vs of rows: FIRST and LAST.  Reading: R45."""
-    return call.own is None and AGGREGATES[call.function.upper()].timed
-
-
-def _one_of_a_group() -> str:
-    """Where an aggregate of a user's own fails: its values are of many events."""
-    return "an event of its group"
+    return bag_for(call)
