@@ -27,9 +27,14 @@ from cedr.model.level import NAMED_LEVELS, ConsistencyLevel
 from cedr.model.stream import Guarantee, Message, Retract
 from cedr.model.time import HOUR, MINUTE
 
-QUERY = """EVENT Q WHEN UNLESS(SEQUENCE(INSTALL AS x, FIRST SHUTDOWN AS y, 1 hour), RESTART AS z, 5 minutes)
+PATTERN = """EVENT Q WHEN UNLESS(SEQUENCE(INSTALL AS x, FIRST SHUTDOWN AS y, 1 hour), RESTART AS z, 5 minutes)
 WHERE CorrelationKey(Machine_Id, EQUAL)
 OUTPUT x.Machine_Id AS machine, x.Serial AS install, y.Serial AS shutdown"""
+AVERAGE = """EVENT Q FROM INSTALL AS x WINDOW MOVING 1 hour GROUP BY x.Serial % 1000 AS bay
+OUTPUT bay, AVG(x.Load) AS load"""
+SESSIONS = """EVENT Q FROM SHUTDOWN AS y WINDOW SESSION 5 minutes GROUP BY y.Machine_Id AS machine
+OUTPUT machine, COUNT(*) AS times"""
+QUERIES = {"pattern": PATTERN, "average": AVERAGE, "sessions": SESSIONS}
 SCOPE = HOUR + 5 * MINUTE
 BATCH = 10_000
 SAMPLES = 240
@@ -88,9 +93,11 @@ class Samples:
     resident: list[float] = field(default_factory=list)
 
 
-def soak(level: ConsistencyLevel, messages: int, flow: Flow, progress: Progress) -> list[dict[str, Any]]:
+def soak(
+    level: ConsistencyLevel, messages: int, flow: Flow, progress: Progress, query: str = PATTERN
+) -> list[dict[str, Any]]:
     """One level: three lines, each with its course."""
-    pipeline = pipeline_of(TYPES + QUERY, level)
+    pipeline = pipeline_of(TYPES + query, level)
     total = -(-messages // flow.batch)
     every = max(1, total // SAMPLES)
     samples, said = Samples(), 0
@@ -143,6 +150,7 @@ def main() -> None:
     parser.add_argument("--messages", type=int, default=10_000_000)
     parser.add_argument("--batch", type=int, default=BATCH)
     parser.add_argument("--levels", nargs="+", choices=list(NAMED_LEVELS), default=["MIDDLE", "STRONG"])
+    parser.add_argument("--query", choices=list(QUERIES), default="pattern")
     given = parser.parse_args()
     one_thread()
     console = wide()
@@ -150,7 +158,7 @@ def main() -> None:
         rows = [
             row
             for name in given.levels
-            for row in soak(NAMED_LEVELS[name], given.messages, Flow(given.batch), progress)
+            for row in soak(NAMED_LEVELS[name], given.messages, Flow(given.batch), progress, QUERIES[given.query])
         ]
     print_tables(console, {"soak": rows})
     console.print(f"kept in {keep('soak', {'soak': rows}, vars(given))}")

@@ -163,3 +163,21 @@ def test_what_waits_for_a_decision_is_let_go_of_without_guarantees(pattern: str)
         engine.step(batch, time)
     engine.compact()
     assert len(engine._arrivals.table("A")) < LENGTH / 2
+
+
+WINDOWS = {"MOVING 30": 30, "TUMBLING 20": 40, "HOPPING 30 EVERY 10": 40, "SESSION 5": 5, "LIFETIME a.Vs, 25": 25}
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("aggregate", ["COUNT(*)", "MAX(a.v)"])
+def test_a_window_over_events_that_never_end_keeps_what_is_in_it(window: str, aggregate: str) -> None:
+    """Reading: R37: that an event may still get an end does not keep it when its window has closed."""
+    text = f"EVENT Q FROM A AS a WHERE a.v < 9 WINDOW {window} GROUP BY a.k OUTPUT a.k AS k, {aggregate} AS n"
+    pipeline = Pipeline(compile_text(text, PLAIN).queries["Q"].plan, MIDDLE, PLAIN)
+    known = []
+    for time in range(0, 400, 2):
+        pipeline.step([insert(primitive("A", f"a{time}", time, payload={"k": time % 3, "v": 1, "s": "x"}))], time)
+        pipeline.step([Guarantee(time)], time + 1)
+        known.append(sum(source.events for source in pipeline._arrivals.ledger.sources.values()))
+    assert max(known) <= WINDOWS[window] // 2 + 2
+    assert known[-1] > 0

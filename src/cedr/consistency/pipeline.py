@@ -28,7 +28,7 @@ from cedr.model.level import STRONG, ConsistencyLevel
 from cedr.model.schema import EventTypes
 from cedr.model.stream import Message
 from cedr.model.time import FOREVER, Time
-from cedr.plan.analyses.open_ends import shown_ends
+from cedr.plan.analyses.open_ends import kept_to_their_ends
 from cedr.plan.analyses.reads import reads_of
 from cedr.plan.logical import Made, Node
 from cedr.runtime.dataflow.dataflow import Dataflow
@@ -63,7 +63,7 @@ class Pipeline:
             Emitter(plan, level, self._arrivals, self._clock, str(number)) for number, level in enumerate(chosen)
         ]
         self._longest = self._asked_back()
-        self._arrivals.forgetting.open_ended.update(shown_ends(plan))
+        self._arrivals.forgetting.open_ended.update(kept_to_their_ends(plan))
         self._runs = self._grouped()
         self.compaction = Compaction(self._arrivals)
         self._last: list[weakref.ref[Changes]] = []

@@ -15,7 +15,7 @@ from cedr.model.level import ConsistencyLevel
 from cedr.model.time import DAY, FOREVER, HOUR, MILLISECOND, MINUTE, SECOND, WEEK, format_duration, plus
 from cedr.plan.analyses.facts import Facts
 from cedr.plan.analyses.lifetimes import earliest_start, latest_start
-from cedr.plan.logical import Node, Pattern, Source, inputs, parameters
+from cedr.plan.logical import Node, Pattern, Session, Source, inputs, parameters
 from cedr.plan.traits.registry import traits_of
 
 
@@ -160,6 +160,8 @@ def _behind(duration: int, what: str, node: Node) -> str:
     if duration != FOREVER:
         return f"{in_words(duration)} behind {what}"
     if scope(node) == FOREVER:
+        if isinstance(node, Session):
+            return "for as long as its session lasts"
         alive = traits_of(node).times.while_alive
         return "for as long as its rows are alive" if alive else "for ever: the scope has no bound"
     return "for ever: an input is REVISABLE without FOR"

@@ -26,6 +26,33 @@ def shown_ends(plan: logical.Node) -> frozenset[str]:
     return frozenset[str]().union(_of_rows(plan), *read)
 
 
+def kept_to_their_ends(plan: logical.Node) -> frozenset[str]:
+    """The event types whose events are kept until the guarantee has reached their Ve.  Reading: R37.
+
+    Not those that only windows read: how long a window needs an event, it tells itself.  So a moving average over
+    events that never end keeps what is in the window.
+    """
+    return shown_ends(plan) & _beside_windows(plan)
+
+
+def _beside_windows(node: logical.Node) -> frozenset[str]:
+    """The event types that are read somewhere without a window right above them."""
+    if isinstance(node, logical.AlterLifetime | logical.Session) and _as_they_came(node.input):
+        return frozenset()
+    if isinstance(node, logical.Source):
+        return frozenset(types_read(node))
+    return frozenset[str]().union(*map(_beside_windows, logical.inputs(node)))
+
+
+def _as_they_came(node: logical.Node) -> bool:
+    """Whether rows are events as they came in, some left out, by nothing that reads their Ve."""
+    if isinstance(node, logical.Source):
+        return True
+    if not isinstance(node, logical.Rename | logical.Select) or reading_ends(node):
+        return False
+    return _as_they_came(node.input)
+
+
 def _of_rows(node: logical.Node) -> frozenset[str]:
     """The event types from which rows of the node take their Ve."""
     match traits_of(node).times.end(node):
