@@ -21,7 +21,7 @@ from cedr.consistency.pipeline import Pipeline
 from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
 from cedr.model.time import HOUR, MINUTE
 
-LIMIT = 2.0
+LIMIT = 1.5
 PROBE = 10_000
 PROBES = 15
 SPAN = 11 * HOUR  # within the scope of the query, so that no event is forgotten
