@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 HEAVY = ("numba", "llvmlite", "pandas", "scipy", "pyspark")
 SHOW = f"print(*sorted({{name.partition('.')[0] for name in sys.modules}} & set({HEAVY!r} + given)))"
@@ -61,6 +63,7 @@ except SystemExit as done:
     assert shown[-1] == ""
 
 
+@pytest.mark.slow
 def test_a_process_that_must_not_compile_says_the_same(tmp_path: Path) -> None:
     told = loaded(SMALL, NUMBA_DISABLE_JIT="1", CEDR_PATIENCE="0", NUMBA_CACHE_DIR=str(tmp_path))
     assert told.splitlines()[:-1] == loaded(SMALL, NUMBA_CACHE_DIR=str(tmp_path)).splitlines()[:-1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -124,6 +125,7 @@ def promising_too_much(draw: st.DrawFn) -> Story:
     return history, [[*batch, *([] if (time := draw(times)) is None else [Guarantee(time)])] for batch in own]
 
 
+@pytest.mark.slow
 @given(st.sampled_from(list(QUERIES)), st.sampled_from(LEVELS), promising_too_much(), BUCKETS, RESTARTS)
 def test_stages_refuse_what_one_pipeline_refuses(
     name: str, level: ConsistencyLevel, story: Story, buckets: int, restart: int

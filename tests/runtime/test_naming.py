@@ -18,6 +18,7 @@ TEXTS = st.builds(lambda length, letter: (letter * length)[:length], LENGTHS, st
 )
 
 
+@pytest.mark.slow
 @given(st.data(), st.integers(1, 8), st.integers(0, 300))
 def test_names_and_contributors(data: st.DataObject, parts: int, rows: int) -> None:
     texts = [data.draw(st.lists(TEXTS, min_size=1, max_size=6)) for _ in range(parts)]
