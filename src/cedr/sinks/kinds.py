@@ -91,6 +91,11 @@ def _stream(module: str, name: str, place: str) -> Callable[[Options, str], Sink
     return make
 
 
+def _kafka(options: Options, query: str) -> Sink:  # noqa: ARG001 - a topic has its own name
+    made: Sink = _made("streams.kafka", "Kafka")(options["servers"], options["topic"], options.get("options"))
+    return made
+
+
 def _console(options: Options, query: str) -> Sink:  # noqa: ARG001 - nothing is to be said
     made: Sink = _made("streams.console", "Console")()
     return made
@@ -146,6 +151,14 @@ KINDS: Final[Mapping[str, Kind]] = {
     ),
     "parquet": Kind(
         _stream("parquet", "ParquetFolder", "path"), ("path",), paths=("path",), example='path = "changes"'
+    ),
+    "kafka": Kind(
+        _kafka,
+        ("servers", "topic"),
+        ("options",),
+        secrets=("options",),
+        extra="kafka",
+        example='servers = "localhost:9092"',
     ),
     "sqlite": Kind(
         _table("Sqlite", "path"), ("path",), ("table", "append"), paths=("path",), example='path = "answers.db"'
