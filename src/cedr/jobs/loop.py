@@ -27,7 +27,7 @@ from cedr.jobs.queries import Emission, QueryMeasures, RunningQueries
 from cedr.jobs.rejects import DeadLetters
 from cedr.model.level import ConsistencyLevel
 from cedr.model.time import Time
-from cedr.sinks.contract import Sink
+from cedr.sinks.contract import Sink, check_stored
 
 
 @dataclass(slots=True)
@@ -73,6 +73,11 @@ def _nothing(_: str) -> None:
     """Nobody wants to know."""
 
 
+def _named(output: OpenOutput) -> str:
+    """What an output of a query is called in the checkpoint."""
+    return f"{output.name}/{output.query}"
+
+
 class Loop:
     """The batches of a job, one after the other."""
 
@@ -103,6 +108,10 @@ class Loop:
         """Go on where the last run has come to."""
         found = self._checkpoint.resume()
         self._batch, self._left = found.batch, found.plan
+        planned = found.batch + (found.plan is not None) or None
+        for output in self._outputs:
+            kept = found.body.get("stored", {}).get(_named(output)) if found.batch else None
+            check_stored(f'the output "{_named(output)}"', output.sink.stored(), kept, planned)
         if not found.batch:
             self._letters.resume(0, 0)
             return
@@ -164,6 +173,7 @@ class Loop:
             "sources": {inlet.name: inlet.state() for inlet in self._intake.inlets},
             "dead_letters": [self._letters.count, self._letters.length],
             "told": self._told,
+            "stored": {_named(output): output.sink.stored() for output in self._outputs},
         }
         self._checkpoint.commit(number, body, self._queries.state(), done)
         self._batch, self._cedr_time, self._left = number, cedr_time, None
@@ -185,7 +195,7 @@ class Loop:
             counts[each.query] = counts.get(each.query, 0) + len(each.changes)
         for output in self._outputs:
             changes = by_output[output.query, output.place]
-            told = f"{output.name}/{output.query}"
+            told = _named(output)
             level = None if self._told.get(told) == str(changes.level) else changes.level
             self._told[told] = str(changes.level)
             if len(changes) or level is not None:
