@@ -272,6 +272,38 @@ def generate(  # noqa: PLR0913 - one for each option
 
 
 @app.command()
+def new(
+    *,
+    data: Annotated[str, typer.Argument(metavar="DATA", help="A file or folder of CSV, JSON Lines or Parquet.")],
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="FILE", help="The job file; by default the name of the data.")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Write over what is there.")] = False,
+) -> None:
+    """Write a job file to start from, after a look at your data."""
+    with reported():
+        from cedr.cli.beginning import new_job
+
+        new_job(data, to, replace=replace)
+
+
+@app.command()
+def doctor(
+    *,
+    job: Annotated[str | None, typer.Argument(metavar="[JOB]", help="A job file, to check what it needs.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="A.B=VALUE", help="A setting instead of that of the file; may be repeated."),
+    ] = None,
+) -> None:
+    """Say what is missing here and how to get it: packages, Java, servers; exit status 1 if a job lacks something."""
+    with reported():
+        from cedr.cli.beginning import examine
+
+        raise typer.Exit(examine(job, settings or []))
+
+
+@app.command()
 def run(
     *,
     job: Annotated[str, typer.Argument(metavar="JOB", help="A job file, in TOML.")],

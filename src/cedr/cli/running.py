@@ -62,6 +62,11 @@ def run_file(path: str, mode: str | None, overrides: Sequence[str], choices: Cho
     given = [*overrides, *([f'run.mode="{mode}"'] if mode is not None else [])]
     job = read_job(path, given)
     try:
+        if job.host == "spark":
+            from cedr.jobs.on_spark import run_on_spark
+
+            run_on_spark(job, say)
+            return
         _run_local(job, choices)
     except CedrError as error:
         raise job.secrets.hidden(error) from None

@@ -41,7 +41,7 @@ def _source(job: JobFile, kind: str, options: Mapping[str, Any], words: Mapping[
     return {"kind": kind, "options": shown, "words": {name: str(value) for name, value in words.items()}}
 
 
-_SAME = ("path", "topics", "table", "query", "seed", "events", "machines")
+_SAME = ("path", "topics", "table", "rows", "cursor", "value", "seed", "events", "machines")
 """The settings that say which rows a source has."""
 
 

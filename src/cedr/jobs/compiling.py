@@ -139,7 +139,7 @@ def compiled(job: JobFile, samples: Mapping[str, tuple[Origin | None, Words]]) -
     warnings: dict[str, Diagnostic] = {}
     timestamps: bool | None = None
     for name in running_names(job):
-        prepared = prepare(job.queries, given, None, name, job.run.bad_rows)
+        prepared = prepare(job.queries, given, None, name, 1.0)  # each file is checked when it is read
         for read in types_read(prepared.query.plan):
             found[read] = _joined(found.get(read), prepared.types.types[read])
         kinds = [loaded.timestamps for loaded in prepared.arriving.sources if len(loaded.times)]

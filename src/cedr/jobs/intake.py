@@ -48,8 +48,10 @@ class Inlet:
     def __init__(self, source: JobSource, words: Words, idle: int | None) -> None:
         self.source, self.idle = source, idle
         self.name = source.name
-        column = source.providers() is not None
-        self.words = words if words.provider is not None or column else replace(words, provider=f"'{source.name}'")
+        self.words = words
+        if words.provider is None:
+            column = source.provider_column
+            self.words = replace(words, provider=f"'{source.name}'" if column is None else column)
         self.promised: dict[str | None, Time] = {}
         self.newest: Time = BEGINNING
         """The largest time that has come."""

@@ -146,11 +146,11 @@ def _outputs(job: JobFile, known: Compiled, levels: Levels) -> list[OpenOutput]:
             shape = Shape(query.name, query.output, frozenset(types_read(query.plan)), known.timestamps)
             level = parse_level(settings.level) if settings.level else levels[query.name][0]
             place = levels[query.name].index(level)
-            found.append(OpenOutput(settings.name, query.name, place, level, shape, _sink(settings, query.name)))
+            found.append(OpenOutput(settings.name, query.name, place, level, shape, sink_of(settings, query.name)))
     return found
 
 
-def _sink(settings: OutputSettings, query: str) -> Sink:
+def sink_of(settings: OutputSettings, query: str) -> Sink:
     """A sink for one query of an output, not opened yet."""
     options = {
         name: value.replace("{query}", query) if isinstance(value, str) else value

@@ -57,6 +57,9 @@ class JobSource(Protocol):
     pushed: bool
     """Whether only the other end knows when it is over: a bounded run waits for that."""
 
+    provider_column: str | None
+    """The column that tells who promises for a row, where the source has one of its own."""
+
     @property
     def finished(self) -> bool:
         """Whether nothing will ever come any more."""

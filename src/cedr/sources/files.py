@@ -26,6 +26,7 @@ class Files:
 
     single = False
     pushed = False
+    provider_column: str | None = None
 
     def __init__(self, name: str, path: str, words: Words, *, watches: bool | None = None) -> None:
         """``watches``: whether more files may come; by default for a folder or a pattern."""

@@ -23,6 +23,7 @@ class Generated:
 
     single = False
     pushed = False
+    provider_column: str | None = None
 
     def __init__(self, name: str, delivery: Delivery) -> None:
         self.name = name

@@ -88,10 +88,48 @@ def _duration(name: str, word: str, value: Any) -> int:
     return found
 
 
+def _kafka(name: str, options: Options, words: Words) -> JobSource:
+    from cedr.sources.kafka import Kafka
+
+    asked = {*words.columns().values(), *(words.attributes or ()), *options.get("fields", ())}
+    return Kafka(name, options, asked)
+
+
+def _delta(name: str, options: Options, words: Words) -> JobSource:  # noqa: ARG001 - its columns have types
+    from cedr.sources.delta import Delta
+
+    return Delta(name, options)
+
+
+def _postgres(name: str, options: Options, words: Words) -> JobSource:  # noqa: ARG001 - its columns have types
+    from cedr.sources.postgres import Postgres
+
+    return Postgres(name, options)
+
+
+def _only_spark(name: str, options: Options, words: Words) -> JobSource:  # noqa: ARG001 - it opens nothing
+    hint = 'host = "spark", at the top of the job file'
+    raise refused(name, "unknown-source", "only the host spark reads what Spark opens", hint=hint)
+
+
 KINDS: Final[Mapping[str, SourceKind]] = {
     "files": SourceKind(("path", "watch"), ("path",), 'path = "tx.csv"', _files),
     "stdin": SourceKind((), (), 'kind = "stdin"', _standard_input),
     "socket": SourceKind(("address",), ("address",), 'address = "127.0.0.1:9999"', _socket),
+    "kafka": SourceKind(
+        ("servers", "topics", "value", "fields", "start", "config"),
+        ("servers", "topics"),
+        'servers = "127.0.0.1:9092", topics = "payments"',
+        _kafka,
+    ),
+    "delta": SourceKind(("table", "storage"), ("table",), 'table = "payments.delta"', _delta),
+    "postgres": SourceKind(
+        ("connection", "rows", "cursor"),
+        ("connection", "rows", "cursor"),
+        'connection = "${DATABASE}", rows = "customers", cursor = "updated_at"',
+        _postgres,
+    ),
+    "spark": SourceKind(("format", "path", "schema", "options"), ("format",), 'format = "avro"', _only_spark),
     "generator": SourceKind(
         (
             "events", "machines", "seed", "span", "late", "lost", "twice", "corrected", "retracted", "delay", "within",
@@ -107,5 +145,7 @@ KINDS: Final[Mapping[str, SourceKind]] = {
 _SHOWN: Final = {
     "path": "files",
     "address": "socket",
+    "topics": "kafka",
+    "connection": "postgres",
 }
 """Settings that show the kind."""

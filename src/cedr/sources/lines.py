@@ -28,6 +28,7 @@ class Lines:
 
     single = True
     pushed = True
+    provider_column: str | None = None
 
     def __init__(self, name: str, shown: str, descriptor: int) -> None:
         self.name = name

@@ -22,7 +22,7 @@ from cedr.language.syntax import File, Query, Statement, TypeDeclaration
 from cedr.sinks.kinds import KINDS as OUTPUT_KINDS
 from cedr.sources.kinds import KINDS, kind_of
 
-HOSTS: Final = ("local",)
+HOSTS: Final = ("local", "spark")
 _TOP: Final = (
     "name", "host", "checkpoint", "consistency", "functions", "types", "sources", "queries", "levels", "outputs", "run",
     "log", "metrics", "spark",
@@ -103,8 +103,9 @@ class _Reading:
                     primary = f'source {name}: "{each}" is missing'
                     self._settings.problem("missing-setting", path, primary, hint=KINDS[kind].example)
             words = {each: value for each, value in given.items() if each in _WORDS and each not in own}
-            if "path" in options and isinstance(options["path"], str) and "://" not in options["path"]:
-                options["path"] = _joined(self._folder, options["path"])
+            for each in ("path", "table"):
+                if isinstance(options.get(each), str) and "://" not in options[each]:
+                    options[each] = _joined(self._folder, options[each])
             idle = self._duration((*path, "idle"), given.get("idle"))
             found.append(SourceSettings(name, kind, options, words, idle))
         if not found and not self._settings.problems:
