@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _POM = """
-<project xmlns="http://maven.apache.org/POM/4.0.0">
+<project>
   <modelVersion>4.0.0</modelVersion><groupId>cedr</groupId><artifactId>broker</artifactId><version>1</version>
   <dependencies>
     <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>3.9.2</version></dependency>

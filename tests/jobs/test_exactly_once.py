@@ -10,7 +10,10 @@ from random import Random
 import pytest
 
 import cedr
-from tests.jobs.cases import QUERY, Crash, Store, events, job_text, run, store, write_lines
+from cedr.jobs.file.reading import read_job
+from cedr.jobs.starting import start
+from cedr.model.time import BEGINNING
+from tests.jobs.cases import QUERY, Crash, Store, Watching, events, job_text, run, store, write_lines
 
 __all__ = ["store"]
 
@@ -118,6 +121,52 @@ def test_new_files_are_taken_by_the_next_run(tmp_path: Path, store: Store) -> No
     assert sum(inlet.rows for inlet in running.inlets) == len(rows)
     emitted = [row["id"] for row in store.rows["Unanswered"] if row["change"] == "insert"]
     assert len(emitted) == len(set(emitted)) > 3
+
+
+@pytest.mark.usefixtures("store")
+def test_what_comes_after_the_end_is_not_left_out_silently(tmp_path: Path) -> None:
+    write_lines(tmp_path / "in" / "a.jsonl", events())
+    text = job_text(FILES, run='batch = 50\nmode = "once"')
+    run(tmp_path, text)
+    run(tmp_path, text)
+    write_lines(tmp_path / "in" / "b.jsonl", events())
+    with pytest.raises(cedr.StreamError, match="source-ended"):
+        run(tmp_path, text)
+
+
+def test_a_silent_source_is_waited_for_until_it_is_idle(tmp_path: Path, store: Store) -> None:
+    """Reading: R33"""
+    write_lines(tmp_path / "open" / "a.jsonl", [{"at": at, "no": f"o{at}", "ticket": "T"} for at in (1, 50, 300)])
+    (tmp_path / "close").mkdir()
+    source = '[sources.{0}]\npath = "{0}/"\ntype = "{1}"\ntime = "at"\nid = "no"\ndisorder = 5\n{2}\n'
+    text = "\n".join(
+        [
+            'consistency = "STRONG"',
+            source.format("open", "OPEN", ""),
+            source.format("close", "CLOSE", 'idle = "1 minute"\ntime_unit = "ticks"'),
+            '[types.CLOSE]\nattributes = { ticket = "STRING" }',
+            '[types.OPEN]\nattributes = { ticket = "STRING" }',
+            "[queries]\ntext = '''EVENT Unanswered WHEN UNLESS(OPEN AS o, CLOSE AS c, 10)",
+            "WHERE CorrelationKey(ticket, EQUAL)'''",
+            '[outputs.all]\nkind = "memory"\n[run]\nclock = "batch"',
+        ]
+    )
+    (tmp_path / "job.toml").write_text(text)
+    now = [0.0]
+    watching = Watching()
+    running = start(read_job(tmp_path / "job.toml", environment={}), watching, clock=lambda: now[0])
+    assert running.loop.one()
+    assert not running.loop.one()
+    assert store.believed("Unanswered") == {}
+    assert watching.reports[-1].guarantees == {"open": 294, "close": BEGINNING}
+    now[0] = 61.0
+    assert running.loop.one()
+    assert sorted(row["Vs"] for row in store.believed("Unanswered").values()) == [1, 50]
+    write_lines(tmp_path / "close" / "late.jsonl", [{"at": 52, "no": "c", "ticket": "T"}])
+    assert running.loop.one()
+    running.loop.close()
+    (letter,) = letters(tmp_path)
+    assert (letter["code"], letter["source"]) == ("broken-guarantee", "close")
 
 
 def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path, store: Store) -> None:

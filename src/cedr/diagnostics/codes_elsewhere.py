@@ -131,6 +131,7 @@ ELSEWHERE: Mapping[str, str] = {
     "broken-functions": "a Python file of own functions, which a job names, raised an error",
     "cannot-connect": "a source or an output of a job cannot be reached",
     "source-changed": "a file of a source has changed, or is gone, while only a part of it was used",
+    "source-ended": "a source was read to its end by --once, and more has come since",
     "schema-changed": "what came later from a source lacks a column that the queries need; nothing of it was used",
     "checkpoint-failed": "a checkpoint cannot be written; what was committed is safe",
     "checkpoint-in-use": "another job runs on the same checkpoint",

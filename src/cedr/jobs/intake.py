@@ -147,6 +147,13 @@ class Inlet:
         self._let_go()
         return taken, done
 
+    def check_ended(self) -> None:
+        """Raises ``StreamError`` where something has come since the source was said to have ended."""
+        if self.ended and self.source.next(1) is not None:
+            primary = "it has ended, as the last run was told by --once, and more has come since"
+            hint = "run with --available, or without either, on another checkpoint: then a job goes on"
+            raise refused(self.name, "source-ended", primary, hint=hint)
+
     def promise(self, time: Time) -> list[Guarantee]:
         """A guarantee for all that this source sends, where it says more than those before."""
         names = dict.fromkeys([*self.providers(), *self.promised])

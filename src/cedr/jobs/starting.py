@@ -89,6 +89,8 @@ def start(
         intake = Intake(inlets, job.run.batch, clock, job.run.mode)
         loop = Loop(job, checkpoint, intake, queries, outputs, watcher, reached=reached)
         loop.resume()
+        for inlet in inlets:
+            inlet.check_ended()
         opened.pop_all()
     return Started(loop, known, inlets, asked, resumed)
 
