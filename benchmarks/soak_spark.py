@@ -35,7 +35,7 @@ from rich.progress import Progress
 import cedr
 from benchmarks.machines import KINDS, TYPES, Machines
 from benchmarks.reporting import keep, print_tables, sparkline, wide
-from benchmarks.soak import QUERY, RETRACTED, SCOPE, SLACK, Flow
+from benchmarks.soak import PATTERN, RETRACTED, SCOPE, SLACK, Flow
 from cedr.model.time import MINUTE
 
 MEGABYTE = 1 << 20
@@ -180,7 +180,7 @@ def soak(events: int, batch: int, level: str, folder: Path, progress: Progress) 
     spark = session(folder)
     frame = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(feed.folder))
     given = cedr.events(frame, type="type", id="id", time="vs", change="change")
-    result = cedr.query(TYPES + QUERY, given, consistency=level)
+    result = cedr.query(TYPES + PATTERN, given, consistency=level)
     threading.Thread(target=feed.run, daemon=True).start()
     writer = result.writeStream.format("noop").option("checkpointLocation", str(folder / "checkpoint"))
     query = writer.trigger(processingTime="0 seconds").start()

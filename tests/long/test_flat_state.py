@@ -7,7 +7,7 @@ from statistics import median
 import pytest
 
 from benchmarks.machines import TYPES
-from benchmarks.soak import QUERY, SCOPE, Flow
+from benchmarks.soak import PATTERN, SCOPE, Flow
 from cedr.model.level import MIDDLE, STRONG, ConsistencyLevel
 from tests.long.feeding import pipeline_of
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 def test_state_is_flat_and_as_small_as_its_scope(level: ConsistencyLevel) -> None:
     """R37: an event goes once the guarantee is past its scope; no store holds more than the events within it."""
     flow = Flow(batch=4_000)
-    pipeline = pipeline_of(TYPES + QUERY, level)
+    pipeline = pipeline_of(TYPES + PATTERN, level)
     rows, sizes = [], []
     for number, batch in enumerate(flow.batches(400_000), start=1):
         pipeline.step(batch, number)
