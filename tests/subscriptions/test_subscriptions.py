@@ -253,6 +253,14 @@ def test_what_is_restored_goes_on_as_before(texts: list[str], batches: list[dict
         assert repr(fresh.step([events, retracted]).to_pylist()) == repr(first.step([events, retracted]).to_pylist())
 
 
+def test_subscriptions_are_saved_again_only_where_they_have_changed(trades: cedr.Subscriptions) -> None:
+    assert "subscriptions/book" in trades.state()
+    trades.step(batch(["a"], ["ACME"], [11.0]))
+    assert "subscriptions/book" not in trades.state()
+    trades.remove("bob")
+    assert "subscriptions/book" in trades.state()
+
+
 def test_a_state_is_refused_where_it_does_not_fit(trades: cedr.Subscriptions) -> None:
     with pytest.raises(HostError, match="restore-too-late"):
         trades.restore({})

@@ -52,6 +52,8 @@ class Book:
         self._place = Growable(np.int64)
         self._since = Growable(np.int64)
         self._names: pa.Array | None = None
+        self.version = 0
+        """How often subscriptions were added or removed."""
 
     def __len__(self) -> int:
         return len(self._slots)
@@ -104,6 +106,7 @@ class Book:
         self._ids.extend(each.id for each in given)
         self._texts.extend(each.where for each in given)
         self._slots.update((each.id, first + number) for number, each in enumerate(given))
+        self.version += 1
 
     def remove(self, ids: Iterable[str]) -> None:
         """Remove subscriptions, all of them or, where there is no such one, none.  Raises ``StreamError``."""
@@ -120,6 +123,7 @@ class Book:
         for slot in slots.tolist():
             del self._slots[self._ids[slot]]
             self._texts[slot] = None
+        self.version += 1
 
     def _check_ids(self, given: Sequence[Subscription]) -> None:
         seen: set[str] = set()

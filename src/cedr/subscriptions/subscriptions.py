@@ -74,6 +74,8 @@ class Subscriptions:
         self._feed = Feed(known)
         self._unreadable: tuple[Diagnostic, ...] = ()
         self._guarantee: Time | None = None
+        self._saved = -1
+        """The version of the subscriptions that was saved last."""
 
     # -- who has subscribed to what -----------------------------------------------------------------------------------
 
@@ -202,7 +204,9 @@ class Subscriptions:
         Keep them by name: all that are kept at one moment, given to ``restore``, go on from that moment.
         """
         own = own_as_bytes(self.cedr_time, self._feed.count, self._guarantee)
-        return {**self._beliefs.state(), **own, **book_as_bytes(self._book)}
+        book = book_as_bytes(self._book) if self._saved < self._book.version else {}
+        self._saved = self._book.version
+        return {**self._beliefs.state(), **own, **book}
 
     def restore(self, segments: Mapping[str, bytes]) -> None:
         """Go on where others of the same types and level were: before the first step and the first subscription."""
