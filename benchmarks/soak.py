@@ -30,7 +30,7 @@ from cedr.model.time import HOUR, MINUTE
 PATTERN = """EVENT Q WHEN UNLESS(SEQUENCE(INSTALL AS x, FIRST SHUTDOWN AS y, 1 hour), RESTART AS z, 5 minutes)
 WHERE CorrelationKey(Machine_Id, EQUAL)
 OUTPUT x.Machine_Id AS machine, x.Serial AS install, y.Serial AS shutdown"""
-AVERAGE = """EVENT Q FROM INSTALL AS x WINDOW MOVING 1 hour GROUP BY x.Serial % 1000 AS bay
+AVERAGE = """EVENT Q FROM INSTALL AS x WINDOW MOVING 1 hour GROUP BY x.Machine_Id % 1000 AS bay
 OUTPUT bay, AVG(x.Load) AS load"""
 SESSIONS = """EVENT Q FROM SHUTDOWN AS y WINDOW SESSION 5 minutes GROUP BY y.Machine_Id AS machine
 OUTPUT machine, COUNT(*) AS times"""
