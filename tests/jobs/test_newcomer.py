@@ -14,6 +14,7 @@ import pytest
 import cedr
 from tests.repo.files import ROOT
 
+pytestmark = pytest.mark.slow
 CARDS = ROOT / "examples" / "cards.py"
 
 
@@ -37,7 +38,7 @@ def table(folder: Path) -> list[tuple[str, datetime]]:
     ("rows", "host"),
     [
         (2_000, "oracle"),
-        pytest.param(200_000, "local", marks=pytest.mark.slow),  # the oracle is slow; the two hosts agree
+        (200_000, "local"),  # the oracle is slow; the two hosts agree
     ],
 )
 def test_from_a_csv_to_a_view(rows: int, host: str, tmp_path: Path) -> None:

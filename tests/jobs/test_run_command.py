@@ -30,6 +30,7 @@ def command(folder: Path, *arguments: str, stdin: bytes = b"") -> subprocess.Com
     )
 
 
+@pytest.mark.slow
 def test_a_job_runs_from_standard_input_and_says_how_it_went(tmp_path: Path) -> None:
     (tmp_path / "job.toml").write_text(job_text('kind = "stdin"', outputs='kind = "console"'))
     lines = "".join(json.dumps(each) + "\n" for each in events()).encode()
@@ -44,6 +45,7 @@ def test_a_job_runs_from_standard_input_and_says_how_it_went(tmp_path: Path) -> 
     assert "goes on after batch" in again.stderr
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_after_the_batch_and_the_next_run_goes_on(tmp_path: Path) -> None:
     write_lines(tmp_path / "in" / "a.jsonl", events())
     (tmp_path / "job.toml").write_text(TEXT.replace('path = "in/"', 'path = "in/"\nidle = "1 hour"'))
@@ -72,6 +74,7 @@ def test_ctrl_c_ends_after_the_batch_and_the_next_run_goes_on(tmp_path: Path) ->
     assert "ended; 0 rows" in again.stderr
 
 
+@pytest.mark.slow
 def test_a_kill_loses_and_doubles_nothing(tmp_path: Path, store: Store) -> None:
     rows = events(300)
     for number in range(6):
@@ -99,6 +102,7 @@ def letters(folder: Path) -> list[tuple[int, str]]:
     return [(each["batch"], each["row"]) for each in map(json.loads, lines)]
 
 
+@pytest.mark.slow
 def test_a_changed_job_is_refused_with_what_has_changed(tmp_path: Path, store: Store) -> None:
     write_lines(tmp_path / "in" / "a.jsonl", events())
     text = job_text('path = "in/"', run='batch = 9\nmode = "available"')
