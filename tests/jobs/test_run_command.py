@@ -18,8 +18,10 @@ import pytest
 
 import cedr
 from tests.jobs.cases import Store, events, job_text, run, started, store, write_lines
+from tests.terminal import on_terminal
 
 __all__ = ["store"]
+OUTPUT = 'kind = "jsonl"\npath = "{query}.jsonl"'
 TEXT = job_text('path = "in/"', outputs='kind = "console"')
 
 
@@ -43,6 +45,17 @@ def test_a_job_runs_from_standard_input_and_says_how_it_went(tmp_path: Path) -> 
     again = command(tmp_path, stdin=b"")
     assert again.returncode == 0
     assert "goes on after batch" in again.stderr
+
+
+@pytest.mark.slow
+def test_on_a_terminal_there_is_a_view_that_names_who_holds_back(tmp_path: Path) -> None:
+    write_lines(tmp_path / "in" / "a.jsonl", events())
+    (tmp_path / "job.toml").write_text(TEXT.replace("disorder = 200", "").replace('kind = "console"', OUTPUT))
+    whole = [sys.executable, "-m", "cedr.cli.main", "run", "job.toml", "--available"]
+    status, shown = on_terminal(whole, tmp_path, 140, errors_only=True)
+    assert status == 0
+    assert "Unanswered waits for tickets: it promises nothing; disorder = says how late its rows may be" in shown
+    assert "job: ended, batch 12" in shown
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -33,7 +33,8 @@ class JobView:
         figures = self._figures
         table = Table(box=None, pad_edge=False, header_style="bold")
         for place, head in enumerate(_HEADS):
-            table.add_column(head, justify="right" if 2 <= place <= 6 else "left", overflow="fold")
+            justify: JustifyMethod = "right" if 2 <= place <= 6 else "left"
+            table.add_column(head, justify=justify, no_wrap=not place)
         notes = []
         for each in figures.queries:
             of = each.measures
