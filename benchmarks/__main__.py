@@ -1,7 +1,7 @@
 """Runs the benchmarks, prints tables and keeps the figures: ``python -m benchmarks [NAME ...] [--events N ...]``.
 
-The names are ``algebra``, ``answers``, ``data``, ``oracle``, ``runtime``, ``startup`` and ``subscriptions``; without
-one, all run.
+The names are ``algebra``, ``answers``, ``catalog``, ``data``, ``oracle``, ``runtime``, ``startup`` and
+``subscriptions``; without one, all run.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from rich.progress import Progress
 
-from benchmarks import algebra, answers, data_in, oracle, runtime, startup, subscriptions
+from benchmarks import algebra, answers, catalog, data_in, oracle, runtime, startup, subscriptions
 from benchmarks.measuring import Showing, Sizes
 from benchmarks.reporting import keep, print_tables, wide
 
@@ -42,7 +42,7 @@ def main() -> None:
         "names",
         nargs="*",
         metavar="NAME",
-        help="algebra, answers, data, oracle, runtime, startup, subscriptions; without one, all",
+        help="algebra, answers, catalog, data, oracle, runtime, startup, subscriptions; without one, all",
     )
     for size in fields(Sizes):
         kind = type(size.default)
@@ -66,6 +66,7 @@ def benchmarks(sizes: Sizes) -> dict[str, Callable[[Showing], Tables]]:
     return {
         "algebra": lambda showing: algebra.run(sizes, showing),
         "answers": lambda showing: answers.run(sizes, showing),
+        "catalog": lambda showing: catalog.run(sizes, showing),
         "data": lambda showing: data_in.run(sizes, showing),
         "oracle": lambda showing: {"oracle": oracle.run(showing.bar("oracle", 2))},
         "runtime": lambda showing: runtime.run(sizes, showing),

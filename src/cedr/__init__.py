@@ -60,15 +60,19 @@ if TYPE_CHECKING:
     from cedr.expression.own import function as function
     from cedr.history.reading import Believed as Believed
     from cedr.history.reading import read_history as read_history
+    from cedr.hosts.catalog import Catalog as Catalog
     from cedr.hosts.event_types import read_types as read_types
     from cedr.hosts.events import events as events
     from cedr.hosts.live import AsyncLive as AsyncLive
     from cedr.hosts.live import Live as Live
     from cedr.hosts.live import Said as Said
     from cedr.hosts.live import run as run
+    from cedr.hosts.live_catalog import AsyncLiveCatalog as AsyncLiveCatalog
+    from cedr.hosts.live_catalog import LiveCatalog as LiveCatalog
     from cedr.hosts.queries import compile_query, explain_query
     from cedr.hosts.result import Result as Result
     from cedr.hosts.run import evaluate as evaluate
+    from cedr.hosts.running_catalog import QueryChange as QueryChange
     from cedr.hosts.storing import store as store
     from cedr.model.event import Event as Event
     from cedr.model.event import Payload as Payload
@@ -157,8 +161,11 @@ _MODULES = {
     ),
     "cedr.expression.own": ("function",),
     "cedr.history.reading": ("Believed", "read_history"),
+    "cedr.hosts.catalog": ("Catalog",),
     "cedr.hosts.event_types": ("read_types",),
     "cedr.hosts.events": ("events",),
+    "cedr.hosts.live_catalog": ("AsyncLiveCatalog", "LiveCatalog"),
+    "cedr.hosts.running_catalog": ("QueryChange",),
     "cedr.hosts.live": ("AsyncLive", "Live", "Said", "run"),
     "cedr.hosts.queries": ("compile", "explain"),
     "cedr.hosts.result": ("Result",),

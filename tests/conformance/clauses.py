@@ -130,7 +130,7 @@ def readers(plan: Node, story: Story) -> None:
         for driven, memory in zip(alone, memories, strict=True):
             driven.memory = max(driven.memory, memory)
             driven.step(changes)
-            found = shared.dataflow.frontiers(driven.memory)[-1]
+            found = shared.root.frontiers(driven.memory)[-1]
             assert found == driven.frontier, f"after batch {time}, m = {driven.memory}"
 
 

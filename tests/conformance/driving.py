@@ -16,7 +16,7 @@ from cedr.model.stream import Message
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.plan.logical import Node
 from cedr.runtime.dataflow.build import build
-from cedr.runtime.operators.contract import Frontier, Line
+from cedr.runtime.operators.contract import Frontier, Line, Snapshot
 from cedr.runtime.store.materialise import events_of
 from cedr.runtime.store.relation import Relation
 from cedr.runtime.store.table import Delta, Rows
@@ -67,18 +67,25 @@ class Driven:
     def __init__(self, plan: Node, admission: Admission, memory: Time = BEGINNING) -> None:
         self.plan, self.admission, self.memory = plan, admission, memory
         self.dataflow = build(plan, admission.arrivals.table)
+        (self.root,) = self.dataflow.roots
         self.rows: set[int] = set()
         self.withheld: Mapping[str, Line] = {}
 
     def step(self, changes: Mapping[str, Delta], until: Time = FOREVER) -> Delta:
         """Take in changes; those of rows that were not demanded are withheld.  ``until``: nobody asks for more."""
         changes = {stream: self._demanded(stream, delta) for stream, delta in changes.items()}
-        delta = self.dataflow.update(changes, self.admission.certain, self.memory, until)
+        self._certify()
+        entries = {(stream, 0): delta for stream, delta in changes.items()}
+        self.dataflow.update(entries, self.admission.certain.guarantee, until)
+        delta = self.root.vertex.delta
         assert self.rows.issuperset(delta.removed.tolist()), "a row is removed that is not there"
         self.rows.difference_update(delta.removed.tolist())
         assert self.rows.isdisjoint(delta.added.tolist()), "a row is added that is there"
         self.rows.update(delta.added.tolist())
         return delta
+
+    def _certify(self) -> None:
+        self.root.memory, self.root.final = self.memory, self.admission.certain.final
 
     def _demanded(self, stream: str, delta: Delta) -> Delta:
         line = self.withheld.get(stream, Line(BEGINNING))
@@ -89,32 +96,39 @@ class Driven:
     @property
     def frontier(self) -> Frontier:
         """What is certain about the output."""
-        return self.dataflow.root.frontier
+        return self.root.vertex.frontier
 
     def release(self, line: Line) -> None:
         """Nobody needs the rows of the output up to a line; what is not demanded is withheld from now on."""
-        self.withheld = self.dataflow.release(line, self.memory)
+        self._certify()
+        self.dataflow.settle()
+        self.root.line = line
+        self.withheld = self.dataflow.release()
 
     def restarted(self, line: Line) -> Driven:
         """A new dataflow that begins with the snapshots and the rows that were demanded."""
         fresh = Driven(self.plan, self.admission, self.memory)
-        fresh.dataflow.resume([vertex.frontier.guarantee for vertex in self.dataflow.vertices], self._snapshots())
-        fresh.dataflow.expect(self.admission.known())
-        fresh.dataflow.settle(self.admission.certain, self.memory)
-        fresh.withheld = fresh.dataflow.release(line, self.memory, loads=True)
+        fresh.root.resume([vertex.frontier.guarantee for vertex in self.root.vertices], self._snapshots(), set())
+        fresh.dataflow.expect({(stream, 0): rows for stream, rows in self.admission.known().items()})
+        fresh.dataflow.guarantee = self.admission.certain.guarantee
+        fresh._certify()
+        fresh.dataflow.settle()
+        fresh.root.line = line
+        fresh.withheld = fresh.dataflow.release(loads=True)
         known = {stream: Delta(added=rows) for stream, rows in self.admission.known().items()}
         demanded = {stream: fresh._demanded(stream, delta).added for stream, delta in known.items()}
-        fresh.rows = set(fresh.dataflow.load(demanded).tolist())
+        fresh.dataflow.load({(stream, 0): rows for stream, rows in demanded.items()}, FOREVER, [fresh.root])
+        fresh.rows = set(fresh.root.vertex.delta.added.tolist())
         return fresh
 
-    def _snapshots(self) -> list[list[list[object]]]:
-        return self.dataflow.snapshots()
+    def _snapshots(self) -> list[Snapshot | None]:
+        return self.root.snapshots()
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
     def events(self) -> list[Event]:
         """The rows, as events."""
-        return events_of(self.dataflow.relation, np.array(sorted(self.rows), dtype=np.int64))
+        return events_of(self.root.relation, np.array(sorted(self.rows), dtype=np.int64))
 
     def table(self, after: Line = Line(BEGINNING)) -> Table:  # noqa: B008 - a tuple
         """The rows after a line, by what they look like."""

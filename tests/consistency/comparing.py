@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cedr.consistency.admission.stream_rows import PLAIN
+from cedr.consistency.emitter import Output
 from cedr.model.intake import DeadLetter
 from cedr.model.level import ConsistencyLevel
 from cedr.model.retractions import retract_fault
@@ -66,11 +67,21 @@ def compare(
 ) -> None:
     """Both engines say the same at every step: changes, guarantees, rows, what is held, dead letters."""
     found = (levels,) if isinstance(levels, ConsistencyLevel) else tuple(levels)
-    _Comparison(plan, found, catalog, batches, course).run()
+    compare_outputs([Output(str(of), plan, level) for of, level in enumerate(found)], catalog, batches, course)
 
 
-def _made(plan: Node, levels: Sequence[ConsistencyLevel], catalog: EventTypes, course: Course) -> Pipeline:
-    pipeline = Pipeline(plan, levels, catalog, course.providers)
+def compare_outputs(
+    outputs: Sequence[Output],
+    catalog: EventTypes,
+    batches: Sequence[Sequence[Message]],
+    course: Course = PLAIN_COURSE,
+) -> None:
+    """The outputs of one pipeline are what the naive engine gives of each alone.  Reading: R43."""
+    _Comparison(tuple(outputs), catalog, batches, course).run()
+
+
+def _made(outputs: Sequence[Output], catalog: EventTypes, course: Course) -> Pipeline:
+    pipeline = Pipeline(outputs, (), catalog, course.providers)
     if course.compacts:
         pipeline.compaction.spare = 0
     return pipeline
@@ -79,15 +90,14 @@ def _made(plan: Node, levels: Sequence[ConsistencyLevel], catalog: EventTypes, c
 class _Comparison:
     def __init__(
         self,
-        plan: Node,
-        levels: tuple[ConsistencyLevel, ...],
+        outputs: tuple[Output, ...],
         catalog: EventTypes,
         batches: Sequence[Sequence[Message]],
         course: Course,
     ) -> None:
         self.catalog, self.batches, self.course = catalog, list(batches), course
-        self.references = [Reference(plan, level, catalog, course.providers) for level in levels]
-        self.fresh = lambda: _made(plan, levels, catalog, course)
+        self.references = [Reference(each.plan, each.level, catalog, course.providers) for each in outputs]
+        self.fresh = lambda: _made(outputs, catalog, course)
         self.pipeline = self.fresh()
         self.expected: list[list[list[Change]]] = []
         self.segments: dict[str, bytes] = {}

@@ -31,7 +31,8 @@ class Compaction:
     def run_if_due(self, dataflows: Sequence[Dataflow]) -> None:
         """Clear the tables that nobody needs, and compact those that have grown enough."""
         for dataflow in dataflows:
-            _clear(dataflow.own)
+            for together in dataflow.own:
+                _clear(together)
         every = chain(self._arrivals.tables.values(), *(dataflow.tables for dataflow in dataflows))
         due = {id(table) for table in every if self._grown(table)}
         if not due:

@@ -38,6 +38,8 @@ DEAD_LETTERS: Mapping[str, str] = {
 ELSEWHERE: Mapping[str, str] = {
     "no-query": "the text has types but no query to evaluate",
     "unknown-query": "the file has no query of the name that was asked for",
+    "query-in-use": "a query was to be removed from a catalog that another one reads",
+    "reader-does-not-fit": "a query was to be replaced by one without an attribute that another one reads",
     "unknown-level": "the consistency level that was asked for does not exist",
     "unknown-host": "there is no such host to run a query on",
     "missing-extra": "a package of the extra cedr[spark] is not installed, or has a version that does not work",
@@ -47,6 +49,7 @@ ELSEWHERE: Mapping[str, str] = {
     "function-failed": "a user-defined function or aggregate raised an error",
     "function-result": "a user-defined function gave values of another type, or another number of them, than declared",
     "batch-not-positive": "a run was asked to take less than one message at a time",
+    "history-is-gone": "a query was to begin with what is known, and needs events that are forgotten",
     "no-state": "the host oracle keeps no state that could be stored",
     "restore-too-late": "a run had taken messages already when it was to be restored",
     "unknown-column": "a table of events has no column of the name that was given",

@@ -43,6 +43,10 @@ class Feed:
         self.count = 0
         """How many were given, the unreadable ones included; each row of a batch of columns is one."""
         self._unread: list[int] = []
+        self.learn(types)
+
+    def learn(self, types: EventTypes) -> None:
+        """The event types from now on."""
         self._types = EventTypes(dict(types.types))
         self._shapes = {
             name: tuple((attribute, _KEPT_AS.get(data)) for attribute, data in event_type.attributes.items())

@@ -11,20 +11,23 @@ asynchronous iterable gives an asynchronous iterator.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from os import PathLike
-from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Generic, NamedTuple, TypedDict, TypeVar, Unpack, overload
 
 from cedr.connect.messages import MessageFile
 from cedr.consistency.measures import Measures
+from cedr.data.arriving import Arriving
 from cedr.data.rejected import SHARE
 from cedr.diagnostics.diagnostic import Diagnostic
-from cedr.diagnostics.exceptions import StreamError
+from cedr.diagnostics.exceptions import HostError, StreamError
+from cedr.hosts.catalog import Catalog
 from cedr.hosts.choice import DEFAULT, live_host_named
 from cedr.hosts.declared_data import given_data
 from cedr.hosts.feed import file_lines
 from cedr.hosts.host import StandingQuery, sensible_batch
+from cedr.hosts.live_catalog import AsyncLiveCatalog, LiveCatalog
 from cedr.hosts.noticing import on_stream
 from cedr.hosts.preparing import prepare
 from cedr.hosts.queries import AnyQuery, choose, folder_of, parse_level, parsed
@@ -34,7 +37,7 @@ from cedr.model.level import MIDDLE, ConsistencyLevel
 from cedr.model.schema import EventType, EventTypes
 from cedr.model.stream import Change
 from cedr.model.time import Time
-from cedr.plan.compile import CompiledQuery
+from cedr.plan.compile import CompiledQuery, Program
 
 __all__ = ["AsyncLive", "Live", "Said", "run"]
 
@@ -175,7 +178,6 @@ async def _spoken_async(standing: Standing, messages: AsyncIterable[Any]) -> Asy
 class _Options(TypedDict, total=False):
     """What may be said beside the levels, and the words that describe data."""
 
-    event: str | None
     catalog: EventTypes | str | PathLike[str] | None
     providers: Iterable[str]
     batch: int | None
@@ -207,18 +209,53 @@ class _Options(TypedDict, total=False):
 
 
 @overload
+def run(  # type: ignore[overload-overlap]  # a catalog is a query, too
+    query: Catalog,
+    messages: AsyncIterable[Any],
+    *,
+    consistency: Level | Levels | None = None,
+    event: None = None,
+    **options: Unpack[_Options],
+) -> AsyncLiveCatalog: ...
+@overload
 def run(
-    query: AnyQuery, messages: AsyncIterable[Any], *, consistency: Levels, **options: Unpack[_Options]
+    query: Catalog,
+    messages: Any = None,
+    *,
+    consistency: Level | Levels | None = None,
+    event: None = None,
+    **options: Unpack[_Options],
+) -> LiveCatalog: ...
+@overload
+def run(
+    query: AnyQuery,
+    messages: AsyncIterable[Any],
+    *,
+    consistency: Levels,
+    event: str | None = None,
+    **options: Unpack[_Options],
 ) -> AsyncLive[Said]: ...
 @overload
 def run(
-    query: AnyQuery, messages: AsyncIterable[Any], *, consistency: Level | None = None, **options: Unpack[_Options]
+    query: AnyQuery,
+    messages: AsyncIterable[Any],
+    *,
+    consistency: Level | None = None,
+    event: str | None = None,
+    **options: Unpack[_Options],
 ) -> AsyncLive[Change]: ...
 @overload
-def run(query: AnyQuery, messages: Any, *, consistency: Levels, **options: Unpack[_Options]) -> Live[Said]: ...
+def run(
+    query: AnyQuery, messages: Any, *, consistency: Levels, event: str | None = None, **options: Unpack[_Options]
+) -> Live[Said]: ...
 @overload
 def run(
-    query: AnyQuery, messages: Any, *, consistency: Level | None = None, **options: Unpack[_Options]
+    query: AnyQuery,
+    messages: Any,
+    *,
+    consistency: Level | None = None,
+    event: str | None = None,
+    **options: Unpack[_Options],
 ) -> Live[Change]: ...
 def run(  # noqa: PLR0913 - one for each choice
     query: AnyQuery,
@@ -233,13 +270,16 @@ def run(  # noqa: PLR0913 - one for each choice
     host: str | None = None,
     bad_rows: float = SHARE,
     **words: Any,
-) -> Live[Any] | AsyncLive[Any]:
+) -> Live[Any] | AsyncLive[Any] | LiveCatalog | AsyncLiveCatalog:
     """Run a query on messages or data as they come, and give what it emits, one ``Change`` at a time.
 
     ``messages`` is any iterable: of messages as objects or as dictionaries of the JSON Lines form, of ``EventBatch``
     objects, or of lists of these, each list a batch with one CEDR time; or the path of such a file, read line by line.
     Of an asynchronous iterable the result is iterated over with ``async for``.  It may also be data, as
     ``cedr.evaluate`` takes it, with ``words`` that describe it; such data is read first, and then fed batch by batch.
+
+    The queries of a ``cedr.Catalog`` run in one pipeline, each at its own level, and give ``(query, level, change)``;
+    with ``event`` one of them does.
 
     ``consistency`` is a level or several; with several the query emits at each of them, as ``(level, change)``.
     ``batch`` messages or rows are taken at a time, by default one message or a thousandth of the rows.  CEDR time
@@ -253,31 +293,79 @@ def run(  # noqa: PLR0913 - one for each choice
     if batch is not None and batch < 1:
         raise StreamError(Diagnostic("batch-not-positive", f"a batch has at least one message, not {batch}"))
     levels = [] if consistency is None else [consistency] if isinstance(consistency, Level) else list(consistency)
+    asked = [_level(level) for level in levels]
+    several = isinstance(query, Catalog) and event is None
+    feed = _fed(query, messages, words, catalog, event, (bad_rows, batch, several))
+    timing: dict[str, Any] = {"batch": batch or 1, "clock": clock}
+    if isinstance(query, Catalog) and several:
+        if host not in {None, DEFAULT}:
+            raise _one_by_one(str(host))
+        return _run_catalog(query, feed, asked, providers, timing)
+    chosen = choose(feed.program, event)
+    asked = asked or [chosen.consistency or MIDDLE]
+    running = live_host_named(DEFAULT if host is None else host).start(chosen.plan, asked, feed.types, providers)
     labelled = bool(levels) and not isinstance(consistency, Level)
-    text = parsed(query)
+    standing = Standing(running, feed.types, labelled=labelled, **timing)
+    standing.unreadable = feed.unreadable
+    if isinstance(feed.messages, AsyncIterable):
+        return AsyncLive(chosen, standing, feed.messages, feed.warnings)
+    told = [] if feed.arriving is None else [each for level in asked for each in on_stream(feed.arriving, level)]
+    return Live(chosen, standing, feed.messages, [*feed.warnings, *told])
+
+
+class _Fed(NamedTuple):
+    """Compiled queries, and what they are fed with."""
+
+    program: Program
+    types: EventTypes
+    messages: Iterable[Any] | AsyncIterable[Any]
+    warnings: Sequence[Diagnostic] = ()
+    unreadable: tuple[Diagnostic, ...] = ()
+    arriving: Arriving | None = None
+
+
+def _fed(
+    query: AnyQuery,
+    messages: Any,
+    words: Mapping[str, Any],
+    catalog: EventTypes | str | PathLike[str] | None,
+    event: str | None,
+    reading: tuple[float, int | None, bool],
+) -> _Fed:
+    """``reading``: how many rows may be bad, how many make a batch, and whether all queries run."""
+    text, (bad_rows, batch, every) = parsed(query), reading
     if isinstance(messages, AsyncIterable | Iterator):
         _no_words(words)
     given = None if isinstance(messages, AsyncIterable) else given_data(text, messages, words, folder_of(query))
-    warnings: list[Diagnostic] = []
-    prepared = None
     if given is None:
-        known = messages.types if isinstance(messages, MessageFile) else None
-        program, types = compiled(text, catalog, known)
-        chosen = choose(program, event)
-    else:
-        prepared = prepare(text, given, catalog, event, bad_rows)
-        chosen, types, warnings = prepared.query, prepared.types, prepared.warnings
-    asked = [_level(level) for level in levels] or [chosen.consistency or MIDDLE]
-    running = live_host_named(DEFAULT if host is None else host).start(chosen.plan, asked, types, providers)
-    standing = Standing(running, types, batch=batch or 1, clock=clock, labelled=labelled)
-    if isinstance(messages, AsyncIterable):
-        return AsyncLive(chosen, standing, messages, warnings)
-    if prepared is None:
-        return Live(chosen, standing, _items(messages), warnings)
-    warnings += [told for level in asked for told in on_stream(prepared.arriving, level)]
-    standing.unreadable = tuple(prepared.rejects.summary())
-    steps = prepared.arriving.steps(prepared.arriving.cuts(batch or sensible_batch(prepared.arriving.count)))
-    return Live(chosen, standing, (messages for _, messages in steps), warnings)
+        program, types = compiled(text, catalog, messages.types if isinstance(messages, MessageFile) else None)
+        return _Fed(program, types, messages if isinstance(messages, AsyncIterable) else _items(messages))
+    prepared = prepare(text, given, catalog, event, bad_rows, every=every)
+    arriving = prepared.arriving
+    steps = arriving.steps(arriving.cuts(batch or sensible_batch(arriving.count)))
+    unreadable = tuple(prepared.rejects.summary())
+    batches = (messages for _, messages in steps)
+    return _Fed(prepared.program, prepared.types, batches, prepared.warnings, unreadable, arriving)
+
+
+def _run_catalog(
+    catalog: Catalog, feed: _Fed, asked: list[ConsistencyLevel], providers: Iterable[str], timing: dict[str, Any]
+) -> LiveCatalog | AsyncLiveCatalog:
+    from cedr.hosts.running_catalog import RunningCatalog
+
+    def levels(query: CompiledQuery) -> list[ConsistencyLevel]:
+        return asked or [query.consistency or MIDDLE]
+
+    running = RunningCatalog(catalog, feed.program, levels, feed.types, providers, **timing)
+    running.unreadable = feed.unreadable
+    if isinstance(feed.messages, AsyncIterable):
+        return AsyncLiveCatalog(running, feed.messages)
+    return LiveCatalog(running, feed.messages, feed.warnings)
+
+
+def _one_by_one(host: str) -> HostError:
+    primary = f'the queries of a catalog run together on the host {DEFAULT} only, not on "{host}"'
+    return HostError(Diagnostic("unknown-host", primary, hint='run them one by one: event="…"'))
 
 
 def _no_words(words: Mapping[str, Any]) -> None:

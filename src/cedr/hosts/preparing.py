@@ -6,7 +6,7 @@ attributes it reads, and, once these are read and their types known, to be run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from os import PathLike
@@ -26,8 +26,9 @@ from cedr.language.check import uses_of
 from cedr.language.syntax import File, Query
 from cedr.model.schema import DataType, EventType, EventTypes
 from cedr.model.time import FOREVER
-from cedr.plan.analyses.reads import reads_of, types_read
+from cedr.plan.analyses.reads import reads_of_all, types_read
 from cedr.plan.compile import CompiledQuery, Program, compile_file
+from cedr.plan.logical import Node
 
 
 @dataclass
@@ -63,12 +64,18 @@ def prepare(
     catalog: EventTypes | str | PathLike[str] | None,
     event: str | None,
     bad_rows: float,
+    *,
+    every: bool = False,
 ) -> Prepared:
-    """Infer the types, compile the query, read what it needs.  Raises ``StreamError``, ``LanguageError``."""
+    """Infer the types, compile the query, read what it needs.  Raises ``StreamError``, ``LanguageError``.
+
+    With ``every`` what all the queries need is read.
+    """
     texts = _Texts(query, catalog)
     loose = _loose(given, texts.types_named(), texts)
-    chosen = choose(texts.compiled(merged(loose, texts.declared)), event)
-    needed = _needed(chosen, loose, texts.declared)
+    program = texts.compiled(merged(loose, texts.declared))
+    asked = list(program.queries.values()) if every else [choose(program, event)]
+    needed = _needed([each.plan for each in asked], loose, texts.declared)
 
     def load() -> list[Loaded]:
         return [Loading(source, needed).load() for source in given.sources]
@@ -81,8 +88,9 @@ def prepare(
     chosen = choose(program, event)
     found = Prepared(program, chosen, types, Arriving(loaded), lambda: Arriving(load()), rejects)
     found.warnings += [*program.warnings, *(each for one in loaded for each in one.warnings)]
-    check_units(chosen, texts.file, found.arriving)
-    found.warnings += noticed(chosen, found.arriving)
+    for each in program.queries.values() if every else [chosen]:
+        check_units(each, texts.file, found.arriving)
+        found.warnings += noticed(each, found.arriving)
     return found
 
 
@@ -160,10 +168,10 @@ def _loose(given: LocalEvents, named: set[str], texts: _Texts) -> EventTypes:
     return EventTypes({**types, **missing})
 
 
-def _needed(chosen: CompiledQuery, loose: EventTypes, declared: EventTypes) -> dict[str, Mapping[str, DataType]]:
+def _needed(plans: Iterable[Node], loose: EventTypes, declared: EventTypes) -> dict[str, Mapping[str, DataType]]:
     """The types that are read, each with the attributes that are needed of it; ANY where the type is to be inferred."""
     found: dict[str, Mapping[str, DataType]] = {}
-    for name, attributes in reads_of(chosen.plan).items():
+    for name, attributes in reads_of_all(plans).items():
         told = declared.types.get(name)
         there = loose.types[name].attributes if name in loose.types else {}
         wanted = there if told is None else told.attributes

@@ -22,6 +22,7 @@ from cedr.plan.compile import CompiledQuery, Program, compile_file, compile_text
 from cedr.plan.explain import Explanation, explain
 
 
+@runtime_checkable
 class Builder(Protocol):
     """Queries built in Python: the same tree that a text gives."""
 
@@ -45,13 +46,17 @@ class HasExplanation(Protocol):
 
 
 def query_file(query: str | PathLike[str] | Builder | File, known: EventTypes | None = None) -> File:
-    """The tree of a query given as a text, as the path of a file, or built in Python.
+    """The tree of a query given as a text, as the path of a file or of a folder of them, or built in Python.
 
     Raises ``LanguageError`` for a text that cannot be parsed, with what is wrong in its other statements: against the
     types that are ``known``, or where these come later, with the data, all that is wrong whatever they are.
     """
     if isinstance(query, File):
         return query
+    if isinstance(query, PathLike) and Path(query).is_dir():
+        from cedr.hosts.catalog import file_of_folder
+
+        return file_of_folder(Path(query))
     if isinstance(query, PathLike) or (isinstance(query, str) and is_path(query)):
         return _parsed(read_text(fspath(query)), fspath(query), known)
     if isinstance(query, str):

@@ -95,9 +95,12 @@ class Standing:
         if self.feed.count:
             primary = f"{self.feed.count} messages were taken already: there is nothing to go on from"
             raise HostError(Diagnostic("restore-too-late", primary, hint="restore before the first message"))
-        self.running.restore({name: kept for name, kept in segments.items() if name != _SEGMENT})
+        self._restore({name: kept for name, kept in segments.items() if name != _SEGMENT})
         own = json.loads(segments.get(_SEGMENT, b"{}"))
         self.cedr_time, self.feed.count = own.get("cedr_time", 0), own.get("received", 0)
+
+    def _restore(self, segments: Mapping[str, bytes]) -> None:
+        self.running.restore(segments)
 
     def _drawn(self, letter: DeadLetter) -> Diagnostic:
         """A dead letter drawn into its message."""
@@ -110,6 +113,10 @@ class Standing:
         self.cedr_time += 1
         if self._clock is not None:
             self.cedr_time = max(self.cedr_time, self._clock())
+        return self._told(batch)
+
+    def _told(self, batch: Sequence[Message | EventBatch]) -> Sequence[Any]:
+        """What the query emits about a batch."""
         spoken = self.running.step(batch, self.cedr_time)
         if not self._labelled:
             (one,) = spoken

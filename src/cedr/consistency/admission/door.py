@@ -312,6 +312,11 @@ class Arrivals:
         else:
             feed.catch_up()
 
+    @property
+    def saved_feeds(self) -> int:
+        """How many levels were saved that have not begun again."""
+        return len(self._saving.feeds)
+
     def held_rows(self, stream: str) -> Rows:
         """The rows of a stream's table that are still needed here, in their order."""
         source = self.ledger.source(stream)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cedr.consistency.emission.columns import payload_column
-from cedr.consistency.emission.frozen_rows import recalled_row, sync_of_retraction
+from cedr.consistency.emission.frozen_rows import EmittedName, recalled_row, sync_of_retraction
 from cedr.model.event import Event
 from cedr.model.level import ConsistencyLevel
 from cedr.model.stream import Change, Guarantee, Insert, Retract
@@ -92,7 +92,7 @@ class Changes:
     To be read before the next step: rows are numbers of tables that go on changing.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - one for each part
         self,
         level: ConsistencyLevel,
         cedr_time: Time,
@@ -100,8 +100,13 @@ class Changes:
         spoken: Spoken,
         guarantee: Time | None,
         recalled: Sequence[Change] = (),
+        renamed: Mapping[EmittedName, str] | None = None,
     ) -> None:
-        """``recalled``: retractions of rows that were said before a restart, and are rows of no table any more."""
+        """``recalled``: retractions of rows that were said before a restart, and are rows of no table any more.
+
+        ``renamed``: the IDs of rows that were emitted by a query that this one replaces (R44).
+        """
+        self._renamed = renamed or {}
         self.level, self.cedr_time, self.guarantee = level, cedr_time, guarantee
         self._relation, self._spoken, self._recalled = relation, spoken, recalled
         self.inserts = int(spoken.insert.sum())
@@ -160,6 +165,9 @@ class Changes:
     def _change(self, event: Event, of: _Said) -> Change:
         event = event if event.occurrence_end == of.oe else replace(event, occurrence_end=of.oe)
         event = event if of.ve == KEPT else replace(event, valid_end=of.ve)
+        if self._renamed and not of.insert:
+            named = self._renamed.get((event.id, event.occurrence_start, of.said))
+            event = event if named is None else replace(event, id=named)
         key = f"{event.id}@{event.occurrence_start}/{of.said}"
         if of.insert:
             return Change(Insert(event, key), self.cedr_time, event)
@@ -219,6 +227,8 @@ class Changes:
         }
         wanted = made if header_names is None else header_names
         columns = {name: make() if name in wanted else pa.nulls(n) for name, make in made.items()}
+        if self._renamed and self.retractions:
+            columns["id"] = self._renamed_ids(columns["id"], times.os)
         columns.update((payload_column(name), array) for name, array in relation.arrays(reached).items())
         batch = pa.RecordBatch.from_pydict(columns)
         if not self._recalled:
@@ -229,6 +239,13 @@ class Changes:
             for field, column in zip(batch.schema, batch.columns, strict=True)
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=batch.schema).take(arrow(self._order()))
+
+    def _renamed_ids(self, ids: pa.Array, starts: Rows) -> pa.Array:
+        spoken, names = self._spoken, ids.to_pylist()
+        for place in np.flatnonzero(~spoken.insert).tolist():
+            known = names[place], int(starts[place]), int(spoken.said[place])
+            names[place] = self._renamed.get(known, names[place])
+        return pa.array(names, ids.type)
 
 
 class _Times:

@@ -15,17 +15,8 @@ from numpy.typing import NDArray
 from cedr.consistency.emission.changes import NOTHING, Spoken, in_order_of_sync
 from cedr.consistency.emission.ends import SaidEnds
 from cedr.consistency.emission.frozen_rows import Ghost, Known, Name
-from cedr.consistency.emission.repairs import (
-    Ends,
-    Pairs,
-    Thresholds,
-    alike,
-    distinct,
-    in_order,
-    inserts,
-    paired,
-    retractions,
-)
+from cedr.consistency.emission.inherited_rows import Heritage
+from cedr.consistency.emission.repairs import Ends, Pairs, Thresholds, alike, in_order, inserts, once, paired, retracted
 from cedr.model.stream import Change
 from cedr.model.time import BEGINNING, FOREVER, Time
 from cedr.runtime.operators.contract import Line
@@ -60,6 +51,7 @@ class EmittedRows:
         """Rows that were emitted and are meant no longer, but frozen: not touched any more."""
         self.ghosts: dict[Name, Ghost] = {}
         """The same, emitted before a restart."""
+        self.heritage = Heritage()
         self.recalled: list[Change] = []
         """What the last step emitted about these."""
         relation.table.hold(self)
@@ -86,6 +78,8 @@ class EmittedRows:
         self._note(delta)
         repairs, settled, again = self._repaired(self._gone(delta), delta.added, at)
         self.recalled = []
+        if self.heritage.rows:
+            settled = np.concatenate([settled, self._inherit(delta.added, at, cedr_time)])
         if self.ghosts:
             met, anew = self._recall(delta.added, at, cedr_time)
             settled, again = np.concatenate([settled, met]), np.concatenate([again, anew])
@@ -235,7 +229,7 @@ class EmittedRows:
         """Ends that have become due.  Reading: R33: ends are due like rows."""
         if not len(self.ends):
             return NOTHING
-        table, rows = self._relation.table, distinct(self.ends.take(at.due))
+        table, rows = self._relation.table, once(self.ends.take(at.due))
         rows = rows[(self._said.view[rows] != UNSAID) & self._meant.view[rows]]
         old = self._said_ends(rows)
         oe, ve, os = (column.view[rows] for column in (table.oe, table.ve, table.os))
@@ -250,7 +244,7 @@ class EmittedRows:
 
     def _told(self, rows: Rows, ends: Ends, new: Ends | None = None) -> Spoken:
         table = self._relation.table
-        return retractions(rows, self._said.view[rows], ends, table.ve.view[rows], table.os.view[rows], new)
+        return retracted(rows, self._said.view[rows], ends, table.ve.view[rows], table.os.view[rows], new)
 
     def _said_ends(self, rows: Rows) -> Ends:
         return Ends(self.ends.said_oe.view[rows], self.ends.said_ves(rows))
@@ -297,6 +291,18 @@ class EmittedRows:
                 back.append(row)
         return rows, np.array(back, dtype=np.int64)
 
+    def _inherit(self, added: Rows, at: Thresholds, cedr_time: Time) -> Rows:
+        """The new rows that the query before has emitted; what else it has is retracted.  R44."""
+        due = added[self._relation.table.os.view[added] <= at.due]
+        ends = Ends(*self.ends.first(due, at.due))
+        kept, said, gone = self.heritage.divided(events_of(self._relation, due), ends, at.frozen)
+        rows = due[kept]
+        self._said.view[rows] = said
+        self.ends.note(rows, *ends.take(kept))
+        self._touched.append(rows)
+        self.recalled = [ghost.taken_back(cedr_time) for ghost in gone]
+        return rows
+
     def all_ghosts(self) -> Iterable[tuple[Name, Ghost]]:
         """The rows that are frozen and meant no longer, as they were emitted."""
         rows = self._ghosts.rows
@@ -315,7 +321,7 @@ class EmittedRows:
         """
         rows = np.concatenate(self._touched) if self.logged else self.rows()
         self.logged, self._touched = True, [NONE]
-        rows = distinct(self._open(rows, line))
+        rows = once(self._open(rows, line))
         return rows[np.argsort(self._said.view[rows] != UNSAID, kind="stable")]
 
     def open_rows(self, line: Line) -> Rows:

@@ -19,6 +19,9 @@ from cedr.model.time import Time
 Name = tuple[int, int, Time]
 """The digest of an ID, and Os: at most one row of a table has both."""
 
+EmittedName = tuple[str, Time, Time]
+"""ID, Os and the CEDR time at which a row was emitted: what K is made of."""
+
 
 class Ghost(NamedTuple):
     """A row as it was said, and when."""

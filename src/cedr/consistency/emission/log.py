@@ -30,6 +30,14 @@ class EmissionLog:
         self._sizes: dict[int, int] = {}
         self._next = 0
 
+    def segments(self) -> dict[str, bytes | None]:
+        """Its segments, to be dropped."""
+        return {self._segment(number): None for number in self._sizes}
+
+    def follow(self, other: EmissionLog) -> None:
+        """Count on from another one of the same name."""
+        self._next = other._next
+
     def flush(self, emitted: EmittedRows, line: Line) -> dict[str, bytes | None]:
         """The segments that changed since the last time; None where one is to be dropped.
 

@@ -59,7 +59,7 @@ class Ends(NamedTuple):
         return found
 
 
-def distinct(values: Rows) -> Rows:
+def once(values: Rows) -> Rows:
     """Each value once, in order: by sorting, which for numbers is several times as fast as NumPy's hashing."""
     ordered = np.sort(values)
     first: Rows = ordered[np.concatenate([ordered[:1] == ordered[:1], ordered[1:] != ordered[:-1]])]
@@ -78,7 +78,7 @@ def among(values: Rows, wanted: Rows) -> NDArray[np.bool_]:
 def paired(relation: Relation, old: Rows, added: Rows) -> tuple[Rows, Rows]:
     """The places of old rows and of new ones that have the same ID and Os, two by two.  Reading: R34."""
     starts = relation.table.os.view
-    places = np.flatnonzero(among(starts[together(added)], distinct(starts[old])))
+    places = np.flatnonzero(among(starts[together(added)], once(starts[old])))
     if not len(places):
         return places, places
     both = np.concatenate([old, added[places]])
@@ -102,7 +102,7 @@ def alike(relation: Relation, pairs: Pairs) -> NDArray[np.bool_]:
     return found
 
 
-def retractions(rows: Rows, said: Rows, ends: Ends, own_ve: Rows, os: Rows, new: Ends | None = None) -> Spoken:
+def retracted(rows: Rows, said: Rows, ends: Ends, own_ve: Rows, os: Rows, new: Ends | None = None) -> Spoken:
     """Retractions of rows with the ends as emitted; ``new``: the ends to which they are shortened, else removed."""
     kept = constant(KEPT, len(rows))
     named = Ends(kept, kept)

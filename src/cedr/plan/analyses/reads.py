@@ -38,6 +38,16 @@ def reads_of(plan: Node) -> dict[str, frozenset[str] | None]:
     return {name: None if name in whole else names for name in sources}
 
 
+def reads_of_all(plans: Iterable[Node]) -> dict[str, frozenset[str] | None]:
+    """What several plans read together."""
+    found: dict[str, frozenset[str] | None] = {}
+    for plan in plans:
+        for name, attributes in reads_of(plan).items():
+            known = found.get(name, frozenset())
+            found[name] = None if known is None or attributes is None else known | attributes
+    return found
+
+
 def _whole(node: Node) -> frozenset[str]:
     """The event types whose payload shows as it is: rows of theirs are output, or compared, with no projection."""
     if isinstance(node, logical.Project):

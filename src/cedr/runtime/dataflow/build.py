@@ -1,12 +1,13 @@
 """Building a dataflow: one operator for each node of the physical plan, inputs first.
 
-Paper: Section 5, Figure 7 (the operational module).
+Paper: Section 5, Figure 7 (the operational module).  Readings: R32, R43 (queries compose), R44 (they come and go): a
+part that is there already, of the same plan or of another one that began at the same time, is not built again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from cedr.model.modes import JoinKind
 from cedr.plan import logical
@@ -21,7 +22,9 @@ from cedr.plan.physical.choose import choose, desugared
 from cedr.plan.physical.nodes import Algebra, Chain, Count, Filter, Match, Named, Physical, Scan, TimeSlice, UnlessPair
 from cedr.runtime.dataflow.algebra import MAKERS
 from cedr.runtime.dataflow.composition import source_relation
+from cedr.runtime.dataflow.connected import with_targets
 from cedr.runtime.dataflow.dataflow import Alias, Dataflow, Vertex
+from cedr.runtime.dataflow.root import Root
 from cedr.runtime.expressions.compile import Conjuncts
 from cedr.runtime.operators.contract import Operator
 from cedr.runtime.operators.filter import Select, Slice
@@ -34,7 +37,6 @@ from cedr.runtime.operators.pattern.at_most import AtMost
 from cedr.runtime.operators.pattern.unless_sequence import UnlessSequence
 from cedr.runtime.operators.project import RowByRow
 from cedr.runtime.operators.source import Source
-from cedr.runtime.store.key_codes import Codes
 from cedr.runtime.store.table import Table
 
 _ROW = frozenset({logical.ROW})
@@ -51,35 +53,96 @@ PATTERNS: dict[type[Node], Callable[[Any, Sequence[Input], Conjuncts], Any]] = {
 """The operators of the folder, by the logical nodes that they run."""
 
 
+class Birth(NamedTuple):
+    """When a query began.  Reading: R44.  Operators of queries that began at different times know different events."""
+
+    number: int = 0
+    since: int = 0
+    """Messages with smaller serial numbers came before it."""
+
+    @property
+    def retains(self) -> bool:
+        """Whether it begins with what was known by then."""
+        return self.number > 0 and not self.since
+
+
+AT_FIRST = Birth()
+
+
 def build(plan: Node, tables: Sources) -> Dataflow:
-    """The operators of a plan, each after its inputs; the last one gives the output."""
-    shows_ends, plan, keys = shown_ends(plan), desugared(plan), Codes()
-    builder = _Builder(tables, keys, plan, shows_ends)
+    """The operators of one plan."""
+    dataflow = Dataflow()
+    extend(dataflow, plan, tables)
+    return dataflow
+
+
+def extend(dataflow: Dataflow, plan: Node, tables: Sources, birth: Birth = AT_FIRST) -> Root:
+    """The operators of a plan, as far as they are not there, each after its inputs; the last one gives the output."""
+    shows_ends, plan = shown_ends(plan), desugared(plan)
+    builder = _Builder(tables, dataflow, plan, shows_ends, birth)
     builder.build(choose(plan))
-    holding = [(table, table.holders[before:]) for table, before in builder.others.items()]
-    return Dataflow(builder.vertices, builder.sources, holding, keys, holds_back=builder.holds_back)
+    root = Root(list(builder.reaches), builder.reaches, holds_back=builder.holds_back)
+    for vertex in root.vertices:
+        vertex.roots.append(root)
+    dataflow.roots.append(root)
+    dataflow.changed()
+    return root
 
 
 class _Builder:
-    def __init__(self, tables: Sources, keys: Codes, plan: Node, shows_ends: frozenset[str]) -> None:
-        self._tables, self._keys, self._memory, self._shows_ends = tables, keys, Memory(plan), shows_ends
+    def __init__(
+        self, tables: Sources, dataflow: Dataflow, plan: Node, shows_ends: frozenset[str], birth: Birth
+    ) -> None:
+        self._tables, self._dataflow, self._keys, self._birth = tables, dataflow, dataflow.keys, birth
+        self._memory, self._shows_ends = Memory(plan), shows_ends
         self._nodes = list(logical.walk(plan))
         self._built: dict[int, Vertex] = {}
-        self.vertices: list[Vertex] = []
-        self.sources: list[Vertex] = []
+        self.reaches: dict[Vertex, int] = {}
+        """The vertices of the plan, inputs first, each with its reach."""
         self.holds_back = False
-        self.others: dict[Table, int] = {}
-        """How many holders the sources' tables had before."""
 
     def build(self, plan: Physical) -> Vertex:
         """The vertex of a node; one that was built before is taken again."""
         if id(plan) not in self._built:
-            vertex = self._built[id(plan)] = self._vertex(plan)
-            self.vertices.append(vertex)
+            below = [self.build(part) for part in plan.inputs]
+            self.holds_back |= isinstance(plan, TimeSlice) or bool(reading_ends(_reading(plan)))
+            vertex = self._built[id(plan)] = self._shared(plan, below)
+            self.reaches[vertex] = max(self._memory.reach(plan.node), self.reaches.get(vertex, 0))
         return self._built[id(plan)]
 
-    def _vertex(self, plan: Physical) -> Vertex:
-        below = [self.build(part) for part in plan.inputs]
+    def _shared(self, plan: Physical, below: list[Vertex]) -> Vertex:
+        """The vertex that is there already for this part of another plan, or else a new one.
+
+        Two parts are the same where they are equal, read the same vertices, and what depends on the whole plan is
+        equal, too: whether ends show, and which ends pin rows.
+        """
+        context = (plan.node.type.name in self._shows_ends) if isinstance(plan, Scan) else self._pins(plan)
+        kind = (self._birth, type(plan), type(plan.node), plan.node.place, tuple(map(id, below)), context)
+        alike = self._dataflow.known.setdefault(kind, [])
+        for node, vertex in alike:
+            if node == plan.node:
+                return vertex
+        vertex = self._held(plan, below)
+        alike.append((plan.node, vertex))
+        self._dataflow.vertices.append(vertex)
+        return vertex
+
+    def _held(self, plan: Physical, below: list[Vertex]) -> Vertex:
+        """A new vertex, with the account of what it holds of other tables."""
+        known = with_targets(part.relation.table for part in below)
+        counts = [len(table.holders) for table in known]
+        self._keys.registered.clear()
+        vertex = self._vertex(plan, below)
+        vertex.reading = list(self._keys.registered)
+        vertex.holding = [
+            (table, holder)
+            for table, before in zip(known, counts, strict=True)
+            for holder in table.holders[before:]
+            if not self._keys.holds(holder)
+        ]
+        return vertex
+
+    def _vertex(self, plan: Physical, below: list[Vertex]) -> Vertex:
         match plan:
             case Scan():
                 return self._scan(plan)
@@ -87,12 +150,10 @@ class _Builder:
                 operator = Rename(plan.node.variable, below[0].relation)
                 return self._placed(plan.node, below, operator, kind=Alias)
             case Chain():
-                project = next((step for step in plan.steps if isinstance(step, logical.Project)), plan.node)
-                return self._placed(plan.node, below, RowByRow(plan.steps, below[0].relation), project)
+                return self._placed(plan.node, below, RowByRow(plan.steps, below[0].relation), _reading(plan))
             case Filter():
                 return self._placed(plan.node, below, Select(plan.node, below[0].relation))
             case TimeSlice():
-                self.holds_back = True
                 return self._placed(plan.node, below, Slice(plan.node, below[0].relation))
             case Match():
                 return self._match(plan, below)
@@ -101,16 +162,13 @@ class _Builder:
             case UnlessPair():
                 return self._unless_pair(plan, below)
             case Algebra():
-                return self._algebra(plan.node, below)
+                return self._algebra(plan, below)
 
     def _scan(self, plan: Scan) -> Vertex:
         name = plan.node.type.name
-        table = self._tables(name)
-        self.others.setdefault(table, len(table.holders))
-        operator = Source(plan.node.type, source_relation(plan.node, table), shows_ends=name in self._shows_ends)
-        vertex = self._placed(plan.node, [], operator)
-        vertex.endable = name in self._shows_ends
-        self.sources.append(vertex)
+        relation = source_relation(plan.node, self._tables(name))
+        vertex = self._placed(plan.node, [], Source(plan.node.type, relation, shows_ends=name in self._shows_ends))
+        vertex.endable, vertex.since = name in self._shows_ends, self._birth.since
         return vertex
 
     def _match(self, plan: Match, below: list[Vertex]) -> Vertex:
@@ -137,21 +195,29 @@ class _Builder:
         inputs = [Input(r, g, nulls=g is None) for r, g in zip(relations, groupings, strict=True)]
         return self._placed(plan.node, below, UnlessSequence(plan.node, inputs, Conjuncts(())), pins=_ROW)
 
-    def _algebra(self, node: Node, below: list[Vertex]) -> Vertex:
+    def _algebra(self, plan: Algebra, below: list[Vertex]) -> Vertex:
+        node = plan.node
         operator = MAKERS[type(node)](node, [vertex.relation for vertex in below])
         if not isinstance(node, logical.AlterLifetime | logical.Join | logical.Union):
             vertex = self._placed(node, below, operator)
             vertex.endable = True
             return vertex
-        pins = _pinning(node)
-        if not isinstance(node, logical.Union):  # a row may stay when the Ve that a variable stands for has changed
-            pins |= possible(node) & self._ends_read_besides(node)
-        vertex = self._placed(node, below, operator, pins=pins | _ROW if pins else pins)
+        vertex = self._placed(node, below, operator, pins=self._pins(plan))
         if isinstance(node, logical.AlterLifetime):  # it has its own rule for guarantees (R36)
             vertex.open_ends = [None]
         elif isinstance(node, logical.Join) and node.kind is not JoinKind.INNER:
             vertex.endable = True
         return vertex
+
+    def _pins(self, plan: Physical) -> frozenset[str] | None:
+        """The variables of which an open Ve pins rows, where that depends on more than the part itself."""
+        node = plan.node
+        if not isinstance(plan, Algebra) or not isinstance(node, logical.AlterLifetime | logical.Join | logical.Union):
+            return None
+        pins = _pinning(node)
+        if not isinstance(node, logical.Union):  # a row may stay when the Ve that a variable stands for has changed
+            pins |= possible(node) & self._ends_read_besides(node)
+        return pins | _ROW if pins else pins
 
     def _ends_read_besides(self, node: Node) -> frozenset[str]:
         """The variables of which other nodes read Ve."""
@@ -175,17 +241,22 @@ class _Builder:
         names = reading_ends(node if reading is None else reading)
         if pins is None:
             pins = _ROW if names else frozenset()
-        self.holds_back |= bool(names)
         return kind(
             operator,
             below,
             node.place or type(node).__name__,
-            reach=self._memory.reach(node),
             open_ends=[OpenEnds(part.relation, names) if names else None for part in below],
             lifetime=lifetime(node) if isinstance(node, logical.Pattern) else None,
             endable=not pins and any(part.endable for part in below),
             pins=[OpenEnds(part.relation, pins) if pins and part.endable else None for part in below],
         )
+
+
+def _reading(plan: Physical) -> Node:
+    """The node whose expressions an operator evaluates."""
+    if isinstance(plan, Chain):
+        return next((step for step in plan.steps if isinstance(step, logical.Project)), plan.node)
+    return plan.node
 
 
 def _pinning(node: logical.AlterLifetime | logical.Join | logical.Union) -> frozenset[str]:

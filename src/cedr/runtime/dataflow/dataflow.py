@@ -1,27 +1,46 @@
-"""The dataflow of a plan: operators in their places, changes through them, what is certain, what is released.
+"""The dataflow of one or several plans: operators in their places, changes through them, what is certain and released.
 
 Paper: Section 5, Figure 7 (the operational module).  Readings: R32 (queries compose), R36 (guarantees), R34 and R37
-(forgetting).  A part of the plan that occurs twice is one operator.
+(forgetting), R43 and R44 (several queries).  A part that occurs twice, in one plan or in several, is one operator.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from cedr.model.time import BEGINNING, FOREVER, Time, plus
-from cedr.plan.analyses.memory import behind
-from cedr.runtime.operators.contract import Frontier, Line, Operator, Size, Snapshot
+from cedr.plan.logical import Node
+from cedr.runtime.dataflow.connected import connected, with_targets
+from cedr.runtime.operators.contract import Frontier, Line, Operator
 from cedr.runtime.operators.open_ends import OpenEnds
 from cedr.runtime.store.holders import NONE, Holder
-from cedr.runtime.store.key_codes import Codes
+from cedr.runtime.store.key_codes import Codes, Grouped, Place
 from cedr.runtime.store.relation import Relation
 from cedr.runtime.store.table import Delta, Rows, Table
+
+if TYPE_CHECKING:
+    from cedr.runtime.dataflow.root import Root
+
+Entry = tuple[str, int]
+"""An event type, and since which serial number its messages count."""
+
 
 NOTHING = Delta()
 UNCERTAIN = Frontier()
 ALL = Line(BEGINNING)
 """All rows are needed."""
+
+
+class Frozen(NamedTuple):
+    """The last Vs of which no row bears on what is not frozen: of a vertex, and of each of its inputs."""
+
+    output: Time = BEGINNING
+    inputs: tuple[Time, ...] = ()
+
+
+NOT_FROZEN = Frozen()
 
 
 @dataclass(eq=False)
@@ -32,8 +51,6 @@ class Vertex:
     inputs: list[Vertex]
     place: str
     """Where it stands in the query."""
-    reach: int = FOREVER
-    """How far behind m a row of the output may lie and still bear on what is not frozen.  Reading: R34."""
     open_ends: list[OpenEnds | None] = field(default_factory=list)
     """For each input the rows of which an expression reads an open Ve."""
     lifetime: int | None = None
@@ -45,13 +62,25 @@ class Vertex:
     be replaced, is not final."""
     loading: bool = False
     """Whether rows with open ends may still come that were there before a restart: until then nothing is final."""
+    since: int = 0
+    """Of a source: messages with smaller serial numbers came before it.  Reading: R44."""
+    roots: list[Root] = field(default_factory=list)
+    """The outputs that read it, the eldest first."""
+    holding: list[tuple[Table, Holder]] = field(default_factory=list)
+    """What holds rows of other tables for it."""
+    reading: list[tuple[Place, Grouped]] = field(default_factory=list)
+    """What is told for it when codes of keys change."""
+    certain_here: Frontier = UNCERTAIN
+    """Of a source: what the providers guarantee, as far as all outputs that read it take it for final."""
+    frozen: Frozen = NOT_FROZEN
+    """What bears on nothing for any of the outputs that read it."""
     delta: Delta = NOTHING
     frontier: Frontier = UNCERTAIN
     """What is certain about the output for the reader that remembers most."""
     line: Line = ALL
     asked: Time = FOREVER
     """Up to which Vs rows are asked for."""
-    _settled_by: tuple[Sequence[Frontier], Time] | None = None
+    _settled_by: tuple[Sequence[Frontier], Frozen] | None = None
 
     @property
     def relation(self) -> Relation:
@@ -85,38 +114,38 @@ class Vertex:
     def _before(self, pin: OpenEnds, frontier: Frontier) -> Time:
         return BEGINNING if self.loading else pin.before_open(frontier.ended)
 
-    def settle(self, frontiers: Sequence[Frontier], memory: Time) -> None:
-        """Stop waiting for what is decided, and tell what is certain; ``memory`` is m.
+    def settle(self, frontiers: Sequence[Frontier]) -> None:
+        """Stop waiting for what is decided, and tell what is certain, for the reader that remembers most.
 
         Both depend on rows that the frontiers of the inputs have passed: while these stand still, nothing changes.
         """
-        if (frontiers, memory) != self._settled_by:
-            self._settled_by = (frontiers, memory)
-            self._decide(frontiers, memory)
-            self.frontier = self.certain(frontiers, memory)
+        if (frontiers, self.frozen) != self._settled_by:
+            self._settled_by = (frontiers, self.frozen)
+            self._decide(frontiers)
+            self.frontier = self.certain(frontiers, self.frozen)
 
-    def _decide(self, frontiers: Sequence[Frontier], memory: Time) -> None:
+    def _decide(self, frontiers: Sequence[Frontier]) -> None:
         known = min(each.guarantee for each in frontiers)
-        for part, ends in enumerate(self.open_ends):
+        for ends, frozen in zip(self.open_ends, self.frozen.inputs, strict=False):
             if ends is not None:
-                ends.decide(known, self.inputs[part].frozen(memory))
+                ends.decide(known, frozen)
         for each, pin in zip(frontiers, self.pins, strict=False):
             if pin is not None:
                 pin.decide(each.ended, BEGINNING)
-        self.operator.decide(self.pinned(frontiers), self.frozen(memory))
+        self.operator.decide(self.pinned(frontiers), self.frozen.output)
 
-    def certain(self, frontiers: Sequence[Frontier], memory: Time) -> Frontier:
-        """What is certain about the output for a reader whose m is ``memory``.  Reading: R36."""
-        found = self.operator.frontier(self.pinned(frontiers), self.frozen(memory))
-        for part, ends in enumerate(self.open_ends):
+    def certain(self, frontiers: Sequence[Frontier], frozen: Frozen) -> Frontier:
+        """What is certain about the output for a reader to whom some rows are frozen.  Reading: R36."""
+        found = self.operator.frontier(self.pinned(frontiers), frozen.output)
+        for ends, below in zip(self.open_ends, frozen.inputs, strict=False):
             if ends is not None:
-                sure = ends.guarantee(min(each.guarantee for each in frontiers), self.inputs[part].frozen(memory))
+                sure = ends.guarantee(min(each.guarantee for each in frontiers), below)
                 found = found._replace(guarantee=min(found.guarantee, sure))
         return found
 
-    def demand(self, frontiers: Sequence[Frontier], memory: Time) -> list[Line]:
+    def demand(self, frontiers: Sequence[Frontier]) -> list[Line]:
         """Forget what bears on no change to come; which rows of each input nobody needs here."""
-        return self.operator.demand(self._asked_for(), self.pinned(frontiers), self.frozen(memory))
+        return self.operator.demand(self._asked_for(), self.pinned(frontiers), self.frozen.output)
 
     def _asked_for(self) -> Line:
         """The line by Vs alone: a row that ends after some time begins no earlier than a lifetime before it."""
@@ -125,9 +154,20 @@ class Vertex:
         begun = BEGINNING if self.lifetime == FOREVER else plus(self.line.ended, -self.lifetime)
         return Line(min(self.line.vs, begun), self.line.ve)
 
-    def frozen(self, memory: Time) -> Time:
-        """The last Vs of which no row bears on what is not frozen; ``memory`` is m."""
-        return behind(memory, self.reach)
+    def let_go(self) -> None:
+        """Nothing holds rows of other tables for it any more."""
+        for table, holder in self.holding:
+            table.holders.remove(holder)
+        self.holding = []
+
+    def remember(self) -> None:
+        """Take over how far the outputs that read it remember.  Reading: R34."""
+        each = [root.frozen(self, root.memory) for root in self.roots]
+        self.frozen = (
+            each[0]
+            if len(each) == 1
+            else Frozen(min(one.output for one in each), tuple(map(min, *(one.inputs for one in each))))
+        )
 
 
 class Alias(Vertex):
@@ -137,70 +177,110 @@ class Alias(Vertex):
         """The change of the input."""
         (self.delta,) = deltas
 
-    def settle(self, frontiers: Sequence[Frontier], memory: Time) -> None:  # noqa: ARG002 - decided at once
+    def settle(self, frontiers: Sequence[Frontier]) -> None:
         """What is certain below is certain here."""
         (self.frontier,) = frontiers
 
-    def demand(self, frontiers: Sequence[Frontier], memory: Time) -> list[Line]:  # noqa: ARG002 - nothing is held
+    def demand(self, frontiers: Sequence[Frontier]) -> list[Line]:  # noqa: ARG002 - nothing is held
         """What is needed here is needed below."""
         return [self.line]
 
 
 class Dataflow:
-    """A plan as operators.  ``update`` takes changes of the sources and gives the change of the plan's output."""
+    """Plans as operators.  ``update`` takes changes of the sources; each root has the change of its output."""
 
-    def __init__(
-        self,
-        vertices: list[Vertex],
-        sources: list[Vertex],
-        holding: list[tuple[Table, list[Holder]]],
-        keys: Codes,
-        *,
-        holds_back: bool,
-    ) -> None:
-        """``holding``: what holds rows of the sources' tables here."""
-        self.keys = keys
-        self.vertices = vertices
+    def __init__(self) -> None:
+        self.keys = Codes()
+        self.vertices: list[Vertex] = []
         """All operators, inputs first."""
-        self.root = vertices[-1]
-        self.holds_back = holds_back
-        """Whether a row may wait to be emitted though nothing bears on it: slices and open ends.  Reading: R36."""
-        self._sources, self._holding = sources, holding
-        self.tables = _with_targets(vertex.relation.table for vertex in vertices)
+        self.sources: list[Vertex] = []
+        """Those that read admitted events."""
+        self.roots: list[Root] = []
+        """The outputs, in the order in which they came."""
+        self.tables: list[Table] = []
         """All tables, those that refer to others after these."""
-        given = {id(vertex.relation.table) for vertex in sources}
-        self.own = [table for table in self.tables if id(table) not in given]
-        """The tables of which only operators and emitters hold rows."""
-        self.certain = Frontier()
-        """What the providers guaranteed when frontiers were last asked for."""
-        self._memory = BEGINNING
-        """The m of the last update."""
+        self.own: list[list[Table]] = []
+        """The tables of which only operators and emitters hold rows; those that refer to each other together."""
+        self.known: dict[object, list[tuple[Node, Vertex]]] = {}
+        """The parts of plans that are there, by what tells most of them apart."""
+        self.guarantee = BEGINNING
+        """What the providers guaranteed at the last update."""
         self._released: object = None
         """By what was released last: while it is the same, nothing more can be."""
         self._needed: dict[str, Line] = {}
         self._asked = FOREVER
-        self._may_withhold = any(vertex.endable for vertex in self.vertices)
+        self._remembered: list[Time] | None = None
+        self._may_withhold = False
 
-    @property
-    def relation(self) -> Relation:
-        """What the plan gives."""
-        return self.root.relation
+    # -- what it consists of ------------------------------------------------------------------------------------------
+
+    def changed(self) -> None:
+        """Operators have come or gone."""
+        self.sources = [vertex for vertex in self.vertices if not vertex.inputs]
+        self.tables = with_targets(vertex.relation.table for vertex in self.vertices)
+        given = {id(vertex.relation.table) for vertex in self.sources}
+        self.own = connected([table for table in self.tables if id(table) not in given])
+        self._may_withhold = any(vertex.endable for vertex in self.vertices)
+        self._remembered = self._released = None
+        if self._may_withhold and self._asked < FOREVER:
+            self._asked = BEGINNING  # tell the new ones, too
+
+    def remove(self, root: Root) -> list[Vertex]:
+        """Drop an output, and what nothing else reads; which vertices go."""
+        self.roots.remove(root)
+        gone = []
+        for vertex in reversed(root.vertices):
+            vertex.roots.remove(root)
+            if not vertex.roots:
+                gone.append(vertex)
+                vertex.let_go()
+                for place, reader in vertex.reading:
+                    self.keys.forget(place, reader)
+        self.vertices = [vertex for vertex in self.vertices if vertex.roots]
+        for alike in self.known.values():
+            alike[:] = [(node, vertex) for node, vertex in alike if vertex.roots]
+        self.known = {kind: alike for kind, alike in self.known.items() if alike}
+        self.changed()
+        self.keys.keep(self.tables)
+        return gone
+
+    def close(self) -> None:
+        """Hold no row of the sources any longer."""
+        for vertex in self.vertices:
+            vertex.let_go()
+        self.keys.keep(())
 
     # -- a step -------------------------------------------------------------------------------------------------------
 
-    def update(self, admitted: Mapping[str, Delta], certain: Frontier, memory: Time, until: Time = FOREVER) -> Delta:
-        """Take in what was admitted, each operator once, inputs first; the change of the output.
+    def update(self, admitted: Mapping[Entry, Delta], guarantee: Time, until: Time = FOREVER) -> None:
+        """Take in what was admitted, each operator once, inputs first.
 
-        ``certain``: what the providers guarantee; ``memory``: the smallest m of all readers; ``until``: nobody asks for
-        rows with a larger Vs yet.
+        ``guarantee``: what the providers guarantee; ``until``: nobody asks for rows with a larger Vs yet.
         """
-        self.certain, self._memory = certain, memory
+        self.guarantee = guarantee
+        self._remember()
+        self._certify()
         self._ask(until)
         for vertex in self.vertices:
-            deltas, frontiers = self._fed(vertex, admitted, certain)
+            deltas, frontiers = self._fed(vertex, admitted)
             vertex.update(deltas, frontiers)
-            vertex.settle(frontiers, memory)
-        return self.root.delta
+            vertex.settle(frontiers)
+
+    def _remember(self) -> None:
+        """Tell each operator how far those who read it remember."""
+        memories = [root.memory for root in self.roots]
+        if memories != self._remembered:
+            self._remembered = memories
+            for vertex in self.vertices:
+                vertex.remember()
+
+    def _certify(self) -> bool:
+        """Tell each source what is certain; whether that is more than before."""
+        before = [source.certain_here for source in self.sources]
+        for source in self.sources:
+            final = min(self.guarantee, min(root.final for root in source.roots))
+            source.certain_here = Frontier(final, self.guarantee)
+        return before != [source.certain_here for source in self.sources]
 
     def _ask(self, until: Time) -> None:
         """Tell each operator, outputs first, up to which Vs its rows are asked for."""
@@ -209,127 +289,76 @@ class Dataflow:
         self._asked = until
         for vertex in self.vertices:
             vertex.asked = BEGINNING
-        self.root.asked = until
+        for root in self.roots:
+            root.vertex.asked = until
         for vertex in reversed(self.vertices):
             for part, wanted in zip(vertex.inputs, vertex.ask(vertex.asked), strict=True):
                 part.asked = max(part.asked, wanted)
 
-    def expect(self, known: Mapping[str, Rows]) -> None:
-        """These rows will be loaded: those of them with open ends are not final, nor is what follows from them."""
-        rows = {id(vertex.relation.table): known.get(vertex.relation.stream) for vertex in self._sources}
-        for vertex in self.vertices:
-            for pin, part in zip(vertex.pins, vertex.inputs, strict=True):
-                if pin is not None:
-                    found = rows.get(id(part.relation.table))
-                    vertex.loading |= found is None
-                    pin.update(Delta(added=NONE if found is None else found))
+    def _fed(self, vertex: Vertex, admitted: Mapping[Entry, Delta]) -> tuple[list[Delta], list[Frontier]]:
+        """What a vertex is fed with: the changes of its inputs, a source's by admission, and what is certain there."""
+        if vertex.inputs:
+            return [part.delta for part in vertex.inputs], [part.frontier for part in vertex.inputs]
+        return [admitted.get((vertex.relation.stream, vertex.since), NOTHING)], [vertex.certain_here]
 
-    def load(self, known: Mapping[str, Rows], until: Time = FOREVER) -> Rows:
-        """Take in all rows that are known, after a restart; the rows of the output."""
-        self._ask(until)
-        for vertex in self.vertices:
-            vertex.loading = False
-            for pin in vertex.pins:
-                if pin is not None:
-                    pin.clear()
-        added = {stream: Delta(added=rows) for stream, rows in known.items()}
-        for vertex in self.vertices:
-            deltas, frontiers = self._fed(vertex, added, Frontier())
-            vertex.update(deltas, [Frontier()] * len(frontiers))
-        return self.root.delta.added
-
-    def frontiers(self, memory: Time) -> list[Frontier]:
-        """What is certain after an update about each operator, for a reader whose m is ``memory``; the root is last."""
-        if memory == self._memory:
-            return [vertex.frontier for vertex in self.vertices]
-        found: dict[Vertex, Frontier] = {}
-        for vertex in self.vertices:
-            below = [found[part] for part in vertex.inputs] or [self.certain]
-            found[vertex] = vertex.certain(below, memory)
-        return list(found.values())
-
-    def settle(self, certain: Frontier, memory: Time) -> None:
-        """Providers guarantee more than they did when the last changes came in: more rows may be final."""
+    def settle(self) -> None:
+        """Those who read take more for final than when the last changes came in: more rows may be final."""
+        self._remember()
+        if not self._certify():
+            return
         self._released = None
-        self.certain = certain
         for vertex in self.vertices:
-            below = [part.frontier for part in vertex.inputs] or [certain]
-            now = vertex.certain(below, memory)
+            below = [part.frontier for part in vertex.inputs] or [vertex.certain_here]
+            now = vertex.certain(below, vertex.frozen)
             vertex.frontier = vertex.frontier._replace(final=now.final, ended=now.ended)
 
-    def release(self, line: Line, memory: Time, *, loads: bool = False) -> dict[str, Line]:
+    def release(self, *, loads: bool = False) -> dict[str, Line]:
         """Forget what nobody can need any more: by guarantees (R37) and by memory (R34).
 
-        ``line``: which rows of the output nobody needs.  Gives which rows of each event type are not needed.
-        ``loads``: the rows that are needed will be loaded, so that also what is final must be computed, where somebody
-        above needs it.
+        Gives which rows of each event type are not needed.  ``loads``: the rows that are needed will be loaded, so that
+        also what is final must be computed, where somebody above needs it.
         """
-        asked = (line, memory, [vertex.frontier for vertex in self.vertices])
+        lines = [root.line for root in self.roots]
+        asked = (lines, self._remembered, [vertex.frontier for vertex in self.vertices])
         if asked == self._released:
             return self._needed
         self._released = None if loads else asked
         for vertex in self.vertices:
             vertex.line = Line(FOREVER, FOREVER)
-        self.root.line = line
+        for root in self.roots:
+            root.vertex.line &= root.line
         for vertex in reversed(self.vertices):
             below = [part.frontier._replace(final=BEGINNING) if loads else part.frontier for part in vertex.inputs]
-            for part, wanted in zip(vertex.inputs, vertex.demand(below, memory) if below else (), strict=True):
+            for part, wanted in zip(vertex.inputs, vertex.demand(below) if below else (), strict=True):
                 part.line &= wanted
         self._needed = {}
-        for vertex in self._sources:
+        for vertex in self.sources:
             stream = vertex.relation.stream
             self._needed[stream] = vertex.line & self._needed.get(stream, vertex.line)
         return self._needed
 
-    def _fed(
-        self, vertex: Vertex, admitted: Mapping[str, Delta], certain: Frontier
-    ) -> tuple[list[Delta], list[Frontier]]:
-        """What a vertex is fed with: the changes of its inputs, a source's by admission, and what is certain there."""
-        if vertex.inputs:
-            return [part.delta for part in vertex.inputs], [part.frontier for part in vertex.inputs]
-        return [admitted.get(vertex.relation.stream, NOTHING)], [certain]
+    # -- rows that are known already ----------------------------------------------------------------------------------
 
-    # -- state --------------------------------------------------------------------------------------------------------
-
-    def resume(self, guarantees: Sequence[Time], snapshots: Sequence[Snapshot]) -> None:
-        """Begin with what was saved: what each operator guaranteed, and what it cannot compute again."""
-        for vertex, guarantee in zip(self.vertices, guarantees, strict=True):
-            vertex.frontier = Frontier(BEGINNING, guarantee)
-        saving = [vertex.operator for vertex in self.vertices if vertex.operator.snapshot() is not None]
-        for operator, snapshot in zip(saving, snapshots, strict=True):
-            operator.restore(snapshot)
-
-    def snapshots(self) -> list[Snapshot]:
-        """What the operators cannot compute again, of each that has something like that."""
-        found = (vertex.operator.snapshot() for vertex in self.vertices)
-        return [snapshot for snapshot in found if snapshot is not None]
-
-    # -- rows held ----------------------------------------------------------------------------------------------------
-
-    def close(self) -> None:
-        """Hold no row of the sources any longer."""
-        for table, holders in self._holding:
-            for holder in holders:
-                table.holders.remove(holder)
-        self._holding = []
-
-    @property
-    def ties(self) -> int:
-        """How many events share Vs and key with another event of the same operator.  Reading: R49."""
-        return sum(vertex.operator.ties for vertex in self.vertices)
-
-    def sizes(self) -> Iterator[tuple[str, Size]]:
-        """What each operator holds, by its place in the query."""
+    def expect(self, known: Mapping[Entry, Rows]) -> None:
+        """These rows will be loaded: those of them with open ends are not final, nor is what follows from them."""
+        entries = {id(source.relation.table): (source.relation.stream, source.since) for source in self.sources}
         for vertex in self.vertices:
-            yield vertex.place, vertex.operator.size
+            for pin, part in zip(vertex.pins, vertex.inputs, strict=True):
+                if pin is not None:
+                    entry = entries.get(id(part.relation.table))
+                    vertex.loading |= entry is None
+                    pin.update(Delta(added=NONE if entry is None else known.get(entry, NONE)))
 
-
-def _with_targets(tables: Iterable[Table]) -> list[Table]:
-    """Tables, each behind all that its rows refer to: groups, for one, are no operator's output."""
-    found: dict[int, Table] = {}
-    for table in tables:
-        if id(table) not in found:
-            for target in _with_targets((*table.targets, *table.beside)):
-                found.setdefault(id(target), target)
-            found[id(table)] = table
-    return list(found.values())
+    def load(self, known: Mapping[Entry, Rows], until: Time, roots: Sequence[Root]) -> None:
+        """Take in all rows that are known, for some outputs: after a restart, or where they are new."""
+        self._ask(until)
+        vertices = [vertex for vertex in self.vertices if all(root in roots for root in vertex.roots)]
+        for vertex in vertices:
+            vertex.loading = False
+            for pin in vertex.pins:
+                if pin is not None:
+                    pin.clear()
+        added = {entry: Delta(added=rows) for entry, rows in known.items()}
+        for vertex in vertices:
+            deltas, frontiers = self._fed(vertex, added)
+            vertex.update(deltas, [Frontier()] * len(frontiers))

@@ -6,7 +6,10 @@ reach it along their references.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -20,8 +23,9 @@ from cedr.runtime.store.table import Rows, Table, each_once
 from cedr.runtime.values.growable import Growable
 from cedr.runtime.values.vector import Vector
 
-Place = tuple[int, Way]
-"""A table and the name of a column in it, or the way down to a field inside of one."""
+Place = tuple[int, Way, int]
+"""The number of a table, the name of a column in it, or the way down to a field inside of one, and which of several
+codings of it this is."""
 
 
 _SPARE = 1 << 12
@@ -72,22 +76,51 @@ class Codes:
         self._parent: dict[Place, Place] = {}
         self._coders: dict[Place, KeyCoder] = {}
         self._sizes: dict[Place, int] = {}
+        self._numbers: WeakKeyDictionary[Table, int] = WeakKeyDictionary()
+        self._count = 0
+        self.registered: list[tuple[Place, Grouped]] = []
+        """Who has registered since this was last emptied."""
 
-    def column(self, table: Table, way: Way) -> Place:
-        """Register a column, or a field inside of one."""
-        place = (id(table), way)
-        if place not in self._coded:
-            self._coded[place] = _Coded(table, way)
-            self._parent[place] = place
-        return place
+    def compared(self, columns: Sequence[tuple[Table, Way]]) -> list[Place]:
+        """Columns that are compared: equal values get equal codes.
 
-    def link(self, places: list[Place]) -> None:
-        """These columns are compared: equal values get equal codes.  Before any row is coded."""
+        Two columns that were coded apart before, by operators that run already, are coded once more.
+        """
+        for coding in count():
+            places = [(self._number(table), way, coding) for table, way in columns]
+            roots = [self._root(place) for place in places if place in self._parent]
+            if len({root for root in roots if root in self._coders}) <= 1:
+                break
+        for place, (table, way) in zip(places, columns, strict=True):
+            if place not in self._coded:
+                self._coded[place] = _Coded(table, way)
+                self._parent.setdefault(place, place)
+        self._link(places)
+        return places
+
+    def _number(self, table: Table) -> int:
+        if table not in self._numbers:
+            self._count += 1
+            self._numbers[table] = self._count
+        return self._numbers[table]
+
+    def _link(self, places: list[Place]) -> None:
         roots = [self._root(place) for place in places]
         first = next((root for root in roots if root in self._coders), roots[0])
         for root in roots:
-            assert root == first or root not in self._coders, "two columns are compared that were coded apart"
             self._parent[root] = first
+
+    @staticmethod
+    def holds(holder: object) -> bool:
+        """Whether a holder of a table is the account of codes of one of its columns."""
+        return isinstance(holder, _Coded)
+
+    def keep(self, tables: Iterable[Table]) -> None:
+        """Forget the columns of all other tables."""
+        kept = {self._number(table) for table in tables}
+        for place in [place for place in self._coded if place[0] not in kept]:
+            coded = self._coded.pop(place)
+            coded.table.holders.remove(coded)
 
     def of(self, place: Place, rows: Rows) -> Rows:
         """The codes of some rows; 0 is that of NULL, which agrees with nothing, and of row -1, which is unbound."""
@@ -120,6 +153,13 @@ class Codes:
     def register(self, place: Place, reader: Grouped) -> None:
         """From now on a reader of a column is told when codes change."""
         self._coded[place].readers.append(reader)
+        self.registered.append((place, reader))
+
+    def forget(self, place: Place, reader: Grouped) -> None:
+        """A reader of a column is gone."""
+        coded = self._coded.get(place)
+        if coded is not None:
+            coded.readers.remove(reader)
 
     def restart(self) -> None:
         """Forget the values that no row has any more, and tell the readers the new codes; 0 stays 0.

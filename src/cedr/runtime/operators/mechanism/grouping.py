@@ -9,28 +9,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cedr.expression.tree import Expression
+from cedr.expression.tree import Expression, Way
 from cedr.expression.values import kind
 from cedr.plan.analyses.pattern_key import Side
 from cedr.runtime.expressions.compile import compile_vector, to_values
 from cedr.runtime.operators.mechanism.inputs import Grouping
 from cedr.runtime.store.key_codes import Codes, Grouped, Place
 from cedr.runtime.store.relation import Frame, Hop, Relation, follow
-from cedr.runtime.store.table import Rows
+from cedr.runtime.store.table import Rows, Table
 
 
 def coded(codes: Codes, relations: Sequence[Relation], sides: Sequence[Side]) -> list[Grouping]:
     """Groupings of the rows of some relations by attributes that are compared with each other."""
-    found = [_column(codes, relation, side) for relation, side in zip(relations, sides, strict=True)]
-    codes.link([place for _, place in found])
-    return [_Reader(codes, hops, place) for hops, place in found]
+    found = [_column(relation, side) for relation, side in zip(relations, sides, strict=True)]
+    places = codes.compared([column for _, column in found])
+    return [_Reader(codes, hops, place) for (hops, _), place in zip(found, places, strict=True)]
 
 
-def _column(codes: Codes, relation: Relation, side: Side) -> tuple[tuple[Hop, ...], Place]:
+def _column(relation: Relation, side: Side) -> tuple[tuple[Hop, ...], tuple[Table, Way]]:
     variable, (name, *fields) = side
     reach = relation.variables[variable]
     hops, table, there = reach.target.stored(name)
-    return (*reach.hops, *hops), codes.column(table, (there, *fields))
+    return (*reach.hops, *hops), (table, (there, *fields))
 
 
 class _Reader:
