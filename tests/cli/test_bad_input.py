@@ -95,12 +95,23 @@ def test_a_query_of_too_many_words_is_an_error(folder: Path) -> None:
     assert "--> q.cedr:1:" in run.err
 
 
-@pytest.mark.parametrize("name", ["missing.cedr", ".", "nul\0"])
+@pytest.mark.parametrize("name", ["missing.cedr", "nul\0"])
 def test_a_query_file_that_cannot_be_opened_is_one_line(name: str) -> None:
     run = cedr("check", name)
     assert run.status == 2
     assert run.err.startswith("error[cannot-read]: cannot read the query ")
     assert len(run.err.strip().splitlines()) == 1
+
+
+def test_a_folder_is_checked_as_one_text(folder: Path) -> None:
+    (folder / "queries" / "deep").mkdir(parents=True)
+    run = cedr("check", "queries")
+    assert (run.status, run.err) == (2, "error[no-files]: the folder queries has no .cedr file\n")
+    types = "TYPE A (k INTEGER); TYPE B (k INTEGER);"
+    (folder / "queries" / "deep" / "pairs.cedr").write_text(types + "EVENT Pairs WHEN SEQUENCE(A AS a, B AS b, 9)")
+    (folder / "queries" / "all.cedr").write_text(types + "EVENT Twice WHEN ANY(Pairs AS p)")
+    run = cedr("check", "queries")
+    assert (run.status, run.out, run.err) == (0, "queries: Twice, Pairs: no errors\n", "")
 
 
 def test_all_files_are_checked_although_one_is_wrong() -> None:
