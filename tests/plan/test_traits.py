@@ -247,6 +247,7 @@ def test_own_scopes_and_whole_ones(name: str, scopes: tuple[int | None, int | No
     facts = Facts(NODES[name])
     assert (facts.own_scope, facts.scope) == scopes
     assert facts.traits.times.while_alive == (name in ALIVE)
+    assert facts.traits.times.tells_need == (name in ("AlterLifetime", "Session"))
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,9 @@ class Rows:
         found = np.array([variable in each for each in self.instances], np.bool_)
         return None if found.all() else found
 
+    def nullable(self, _variable: str) -> bool:
+        return False
+
     def _vector(self, values: list[Value]) -> Vector:
         if self.objects:
             return Vector(np.fromiter(values, np.object_, len(values)))

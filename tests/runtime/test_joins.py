@@ -83,6 +83,21 @@ def test_a_revision_moves_a_row_to_another_group(query: str) -> None:
     story.step(Retract("lost"))
 
 
+@pytest.mark.parametrize("condition", ["b.k = 1", "a.k <> b.k", "NOT b.k IN (1, 0)", "b.Vs > 0"])
+def test_what_has_no_partner_is_null_to_conditions(condition: str) -> None:
+    """As in SQL: also while no event of the right side is known."""
+    story = Story(f"{LEFT} WHERE {condition}")
+    story.step(a("a", 1, 9), a("null", 1, 9, None))
+    assert story.lifetimes == []
+    story.step(b("b", 4, 6))
+
+
+def test_what_has_no_partner_is_found() -> None:
+    story = Story(f"{LEFT} WHERE b.k IS NULL")
+    story.step(a("a", 1, 9), b("b", 4, 6))
+    assert story.lifetimes == [(1, 4), (6, 9)]
+
+
 @pytest.mark.parametrize("query", [LEFT, ANTI])
 def test_what_is_stated_after_the_fact_cuts_from_then_on(query: str) -> None:
     story = Story(query, REVISABLE)

@@ -109,6 +109,9 @@ class Rows:
     def bound(self, _variable: str) -> None:
         return None
 
+    def nullable(self, _variable: str) -> bool:
+        return False
+
 
 VALUE, NUMBER = Attribute("x", "v"), Attribute("x", "n")
 indices = st.sampled_from([literal(n) for n in (1, 2, -1, -2, 5, 0, None)]) | st.just(NUMBER)

@@ -71,6 +71,10 @@ class Events:
         """The event is always there."""
         return None
 
+    def nullable(self, _variable: str) -> bool:
+        """As it is always there, it never is."""
+        return False
+
     def value(self, of: Expression) -> Vector:
         """An expression over the events, computed once."""
         if of not in self._values:
@@ -146,6 +150,10 @@ class Pairs:
     def bound(self, _variable: str) -> Mask | None:
         """Both are always there."""
         return None
+
+    def nullable(self, _variable: str) -> bool:
+        """As both are always there, neither is."""
+        return False
 
     def some(self, chosen: Rows) -> Pairs:
         """Some of the pairs."""

@@ -37,7 +37,7 @@ def kept_to_their_ends(plan: logical.Node) -> frozenset[str]:
 
 def _beside_windows(node: logical.Node) -> frozenset[str]:
     """The event types that are read somewhere without a window right above them."""
-    if isinstance(node, logical.AlterLifetime | logical.Session) and _as_they_came(node.input):
+    if traits_of(node).times.tells_need and all(map(_as_they_came, logical.inputs(node))):
         return frozenset()
     if isinstance(node, logical.Source):
         return frozenset(types_read(node))
@@ -48,9 +48,7 @@ def _as_they_came(node: logical.Node) -> bool:
     """Whether rows are events as they came in, some left out, by nothing that reads their Ve."""
     if isinstance(node, logical.Source):
         return True
-    if not isinstance(node, logical.Rename | logical.Select) or reading_ends(node):
-        return False
-    return _as_they_came(node.input)
+    return traits_of(node).shape.same_row and not reading_ends(node) and all(map(_as_they_came, logical.inputs(node)))
 
 
 def _of_rows(node: logical.Node) -> frozenset[str]:

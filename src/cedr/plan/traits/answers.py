@@ -219,6 +219,7 @@ TIMES_OF_INPUT: Times[Node] = Times(
     own_scope=no_scope,
     scope=nested_scopes,
     while_alive=False,
+    tells_need=False,
     further=no_further,
     outlives=no_longer,
     undecided=decided,

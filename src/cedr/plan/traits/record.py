@@ -202,6 +202,8 @@ class Times(Generic[N]):
     """How far back in Vs a row reaches, by its own scope and those of its inputs.  Reading: R37."""
     while_alive: bool
     """Whether it keeps a row for as long as that is alive."""
+    tells_need: bool
+    """Whether it tells for how long it needs a row of its input, without asking for the row's Ve."""
     further: Callable[[N], Further]
     """How much further it looks for counts, for choices, or since its root."""
     outlives: Callable[[N, int], int]

@@ -172,6 +172,7 @@ SET_VALID: Traits[SetValid] = Traits(
         own_scope=answers.no_scope,
         scope=answers.nested_scopes,
         while_alive=False,
+        tells_need=False,
         further=answers.no_further,
         outlives=_never_freezes,
         undecided=answers.decided,

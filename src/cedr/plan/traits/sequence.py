@@ -91,6 +91,7 @@ SEQUENCE: Traits[logical.Sequence] = Traits(
         own_scope=answers.given_scope,
         scope=answers.nested_scopes,
         while_alive=False,
+        tells_need=False,
         further=lambda node: Further(by_memory=1) if pattern.chooses(node) else Further(),
         outlives=pattern.own_scope_longer,
         undecided=_undecided,

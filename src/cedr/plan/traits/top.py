@@ -65,6 +65,7 @@ TOP: Traits[Top] = Traits(
         own_scope=answers.while_inputs_live,
         scope=answers.nested_scopes,
         while_alive=True,
+        tells_need=False,
         further=answers.no_further,
         outlives=answers.no_longer,
         undecided=answers.decided,

@@ -63,8 +63,9 @@ class Conjuncts:
     def passes(self, frame: Frame, added: frozenset[str] | None = None, known: frozenset[str] | None = None) -> Mask:
         """The instances for which every predicate that applies is true.
 
-        A predicate constrains only instances in which every variable that it names is bound.  With ``known`` those
-        that name another variable are left for later; with ``added`` those that name none of these were asked before.
+        A predicate constrains only instances in which every variable that it names is bound; one that a LEFT join
+        left without a partner is NULL to it.  With ``known`` those that name another variable are left for later; with
+        ``added`` those that name none of these were asked before.
         A predicate that names no variable is always asked.
         """
         leaves = Leaves(frame)
@@ -88,11 +89,11 @@ class Conjuncts:
 
 
 def _somewhere_unbound(leaves: Leaves, names: frozenset[str]) -> Mask | None:
-    """The instances in which some variable is not bound; None where there is none."""
+    """The instances in which some variable is not bound, nor NULL for that; None where there is none."""
     free: Mask | None = None
     for name in names:
         bound = leaves.bound(name)
-        if bound is not None:
+        if bound is not None and not leaves.frame.nullable(name):
             free = ~bound if free is None else free | ~bound
     return free
 

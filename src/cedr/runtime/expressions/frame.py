@@ -49,6 +49,10 @@ class Frame(Protocol):
         """The instances in which the variable is bound; None where it is in all."""
         ...
 
+    def nullable(self, variable: str) -> bool:
+        """Whether it is NULL to a condition where it is not bound; otherwise the condition does not apply."""
+        ...
+
 
 Leaf = Attribute | Header
 Key = tuple[str, str | HeaderField]

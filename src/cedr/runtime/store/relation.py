@@ -259,6 +259,8 @@ class Reach:
 
     hops: tuple[Hop, ...]
     target: Relation
+    nullable: bool = False
+    """Where there is no such row, its attributes are NULL to conditions, as in SQL: the right side of a LEFT join."""
 
     def rows(self, rows: Rows) -> Rows:
         """The rows reached."""
@@ -266,11 +268,11 @@ class Reach:
 
     def after(self, hop: Hop) -> Reach:
         """The same from one step further away."""
-        return Reach((hop, *self.hops), self.target)
+        return Reach((hop, *self.hops), self.target, self.nullable)
 
     def behind(self, hops: tuple[Hop, ...]) -> Reach:
         """The same from some steps further away."""
-        return Reach((*hops, *self.hops), self.target)
+        return Reach((*hops, *self.hops), self.target, self.nullable)
 
 
 def _end(hops: tuple[Hop, ...], table: Table) -> Table:
@@ -322,6 +324,10 @@ class Frame:
             return np.zeros(len(self), dtype=np.bool_)
         present = found[1] >= 0
         return None if present.all() else present
+
+    def nullable(self, variable: str) -> bool:
+        """Whether a variable that is not bound is NULL to conditions, instead of making them apply to nothing."""
+        return any(variable in part.variables and part.variables[variable].nullable for part, _ in self._parts)
 
     def _found(self, variable: str) -> tuple[Relation, Rows] | None:
         if variable == "":

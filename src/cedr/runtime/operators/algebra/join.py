@@ -8,6 +8,7 @@ believed while both are.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -238,8 +239,9 @@ def _relation(
 ) -> Relation:
     anti = node.kind is JoinKind.ANTI
     shown = inputs[:1] if anti else inputs
+    left = node.kind is JoinKind.LEFT
     variables = {
-        name: reach.after((table, which))
+        name: replace(reach.after((table, which)), nullable=reach.nullable or (left and which == 1))
         for which, relation in enumerate(shown)
         for name, reach in relation.variables.items()
     }

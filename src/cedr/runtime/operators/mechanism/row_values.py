@@ -45,7 +45,7 @@ def _steady(payload: Payload) -> Payload:
 def in_common(relation: Relation, table: Table, hops: tuple[Hop, ...]) -> dict[str, Reach]:
     """The variables of rows of a table that stand for several of a relation, one of which they reach."""
     return {
-        name: Common((), _headless(reach, table, hops), (*hops, *reach.hops))
+        name: Common((), _headless(reach, table, hops), reach.nullable, (*hops, *reach.hops))
         for name, reach in relation.variables.items()
     }
 
