@@ -85,7 +85,7 @@ def test_partitions_kills_and_a_broker_that_starts_anew(broker: brokers.Broker, 
 
 def test_fields_of_a_record_and_records_that_are_no_json(broker: brokers.Broker, tmp_path: Path, store: Store) -> None:
     topic(broker, "fields", [{"a": 1}, "nonsense", None, {}, {"a": 2, "text": "x\ny"}], 1)
-    query = "EVENT Q WHEN ANY(E AS e) OUTPUT e.a AS a, e.kafka_key AS k, e.kafka_offset AS n"
+    query = "EVENT Q WHEN ANY(E AS e) OUTPUT e.a AS a, e.kafka_key AS name, e.kafka_offset AS n"
     text = f"""
 [sources.all]
 {source(broker, "fields", 'fields = ["kafka_key", "kafka_offset"]')}
@@ -99,7 +99,7 @@ kind = "memory"
 """
     run(tmp_path, text + '[run]\nmode = "once"\n')
     rows = [row for row in store.rows["Q"] if row["change"] == "insert"]
-    assert sorted((row["a"] or 0, row["k"], row["n"]) for row in rows) == [(0, "k3", 3), (1, "k0", 0), (2, "k4", 4)]
+    assert sorted((row["a"] or 0, row["name"], row["n"]) for row in rows) == [(0, "k3", 3), (1, "k0", 0), (2, "k4", 4)]
     letters = (tmp_path / "job.checkpoint" / "dead_letters.jsonl").read_text().splitlines()
     assert len(letters) == 2
     raw = text.replace('type = "E"', 'type = "E"\nvalue = "raw"').replace("e.a", "e.value")
