@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from cedr.consistency.emitter import Output
 from cedr.model.level import MIDDLE, STRONG, WEAK, Bound, ConsistencyLevel
 from cedr.model.schema import EventTypes
 from cedr.model.stream import Message
@@ -14,8 +15,8 @@ from cedr.model.time import FOREVER
 from cedr.plan.compile import compile_text
 from cedr.plan.logical import Node
 from cedr.testing.histories import small_catalog
-from tests.consistency.comparing import Course, Switch, compare
-from tests.consistency.engines import BOTH, MakesEngine
+from tests.consistency.comparing import Course, Switch, compare, compare_outputs
+from tests.consistency.engines import BOTH, MakesEngine, Pipeline
 from tests.semantics.stepping import message
 
 CATALOG = small_catalog("A", "B")
@@ -110,6 +111,37 @@ def test_a_retraction_before_its_insert_waits() -> None:
     """Readings: R33, R37, R41: that its event lies before m does not mean that it was forgotten."""
     level = ConsistencyLevel(Bound(FOREVER), Bound(1))
     same("ANY(A x, B y)", "A a3 5 / B b4 4 / retract A/a2@0 ve=8 / A a2 1..11 @0", (level,))
+
+
+NEVER_CAME = "A a9 4 / A a8 4 / retract A/a1@1 ve=5 / guarantee 5"
+
+
+def test_a_retraction_that_waits_since_memory_was_finite_may_be_about_a_forgotten_row() -> None:
+    """Readings: R37, R38: it came at WEAK, and is counted at STRONG when its wait ends, no dead letter."""
+    for step in (2, 3):
+        same("ANY(A x)", NEVER_CAME, (WEAK,), Course(switches={step: [Switch(0, STRONG)]}))
+    assert letters_and_unknown(WEAK) == ([], 1)
+    assert letters_and_unknown(STRONG) == ([(3, "retraction-without-insert")], 0)
+
+
+def test_a_retraction_may_be_about_a_row_that_only_another_output_forgot() -> None:
+    """Readings: R37, R43: the outputs share what has arrived; where all that read it remember it, nothing is gone."""
+    for other in ("A", "B"):
+        plans = enumerate((plan_of("ANY(A x)"), plan_of(f"ANY({other} x)")))
+        outputs = [Output(str(of), plan, (WEAK, STRONG)[of]) for of, plan in plans]
+        compare_outputs(outputs, CATALOG, batches_of(NEVER_CAME))
+    assert letters_and_unknown(WEAK, STRONG) == ([(3, "retraction-without-insert")], 0)
+
+
+def letters_and_unknown(*levels: ConsistencyLevel) -> tuple[list[tuple[int, str]], int]:
+    """The dead letters of the retraction that waits in vain, and how many were counted, when it waited at levels."""
+    pipeline = Pipeline([Output(str(of), plan_of("ANY(A x)"), each) for of, each in enumerate(levels)], (), CATALOG)
+    for time, batch in enumerate(batches_of(NEVER_CAME), 1):
+        if time == 4:
+            for of in range(len(levels)):
+                pipeline.switch(STRONG, of=of)
+        pipeline.step(batch, time)
+    return [(letter.position, letter.code) for letter in pipeline.dead_letters()], pipeline.measures()[0].unknown
 
 
 def test_a_version_behind_the_memory_still_closes_an_earlier_one() -> None:
