@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from cedr.history.reading import Believed as Believed
     from cedr.history.reading import read_history as read_history
     from cedr.hosts.catalog import Catalog as Catalog
+    from cedr.hosts.catalog_graph import CatalogGraph as CatalogGraph
     from cedr.hosts.event_types import read_types as read_types
     from cedr.hosts.events import events as events
     from cedr.hosts.live import AsyncLive as AsyncLive
@@ -162,6 +163,7 @@ _MODULES = {
     "cedr.expression.own": ("function",),
     "cedr.history.reading": ("Believed", "read_history"),
     "cedr.hosts.catalog": ("Catalog",),
+    "cedr.hosts.catalog_graph": ("CatalogGraph",),
     "cedr.hosts.event_types": ("read_types",),
     "cedr.hosts.events": ("events",),
     "cedr.hosts.live_catalog": ("AsyncLiveCatalog", "LiveCatalog"),

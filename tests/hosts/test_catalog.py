@@ -38,6 +38,14 @@ def test_texts_files_folders_and_python(tmp_path: Path) -> None:
     assert cedr.Catalog(tmp_path / "pairs.cedr").order == ["Pairs"]
 
 
+def test_a_long_text_on_one_line_is_no_path() -> None:
+    text = "; ".join(
+        [*TYPES.strip(";").split(";"), PAIRS, TWICE, *(f"EVENT E{of} WHEN ANY(A AS a)" for of in range(9))]
+    )
+    assert len(text) > 255
+    assert len(cedr.Catalog(text)) == 11
+
+
 def test_an_empty_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(cedr.StreamError, match="no-files"):
         cedr.Catalog(tmp_path)

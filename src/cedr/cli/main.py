@@ -86,17 +86,27 @@ def check(
 @app.command()
 def explain(
     *,
-    file: QueryFile,
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="Files of queries, or folders of them; - is standard input."),
+    ],
     event: Event = None,
     catalog: Catalogs = None,
     consistency: Level = None,
     as_json: AsJson = False,
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", metavar="FORMAT", help="Print only the graph of the queries: text, mermaid or json."),
+    ] = None,
+    draw: Annotated[
+        str | None, typer.Option("--draw", metavar="FILE", help="Draw the graph, as a picture of form .svg.")
+    ] = None,
 ) -> None:
-    """Show the plan of each query: scopes, keys, blocking, state and guarantees of its operators."""
+    """Show what each query does, what that costs, and which operators several queries share."""
     with reported():
-        from cedr.cli.explaining import explain_file
+        from cedr.cli.explaining import Printing, explain_files
 
-        explain_file(file, event, catalog or [], consistency, as_json=as_json)
+        explain_files(files, event, catalog or [], consistency, Printing(as_json, format_, draw))
 
 
 @app.command(name="eval")

@@ -34,6 +34,7 @@ from cedr.plan.analyses.reads import reads_of_all
 from cedr.plan.logical import Made, Node, Source, walk
 from cedr.runtime.dataflow.build import AT_FIRST, Birth
 from cedr.runtime.dataflow.dataflow import Dataflow
+from cedr.runtime.dataflow.root import Root
 from cedr.runtime.operators.contract import Line
 from cedr.runtime.values.memory import keep_freed_memory
 
@@ -156,6 +157,11 @@ class Pipeline:
     def _grouped(self) -> list[Run]:
         """Runs for the outputs: those that admit the same messages share one."""
         return [Run(self._arrivals, emitters) for emitters in by_admission(self._emitters)]
+
+    def roots(self) -> list[tuple[int, Root]]:
+        """For each output the operators that make it, and the number of the run that these belong to."""
+        runs = {emitter: number for number, run in enumerate(self._runs) for emitter in run.emitters}
+        return [(runs[emitter], emitter.root) for emitter in self._emitters]
 
     @property
     def _dataflows(self) -> list[Dataflow]:

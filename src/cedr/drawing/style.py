@@ -83,11 +83,22 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     (".row:hover .bar", "stroke-width:2.4"),
 )
 
+Rules = tuple[tuple[str, str], ...]
+"""Selectors, and what holds for them."""
+GRAPH: Rules = (
+    (".type", "fill:{band};stroke:{quiet}"),
+    (".operator", "fill:{ground};stroke:{green}"),
+    (".shared", "fill:{green-fill};stroke:{green};stroke-width:2.4"),
+    (".query", "fill:{ground};stroke:{blue};stroke-width:2"),
+)
+"""What a drawing of a graph needs besides."""
 
-def style_sheet() -> str:
+
+def style_sheet(more: Rules = ()) -> str:
     """The style element: shapes, then the light colours, then the dark ones where the reader prefers them."""
-    lines = [*_lines(_SHAPES, {}), *_lines(_RULES, LIGHT)]
-    dark = "".join(_lines(_RULES, DARK))
+    rules = (*_RULES, *more)
+    lines = [*_lines(_SHAPES, {}), *_lines(rules, LIGHT)]
+    dark = "".join(_lines(rules, DARK))
     return "\n".join(["<style>", *lines, f"@media (prefers-color-scheme:dark){{{dark}}}", "</style>"])
 
 

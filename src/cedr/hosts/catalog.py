@@ -240,7 +240,12 @@ def file_of_folder(folder: Path) -> File:
 
 def _is_folder(part: str | PathLike[str]) -> bool:
     text = fspath(part)
-    return "\n" not in text and not is_path(text) and Path(text).is_dir()
+    if "\n" in text or is_path(text):
+        return False
+    try:
+        return Path(text).is_dir()
+    except OSError:  # too long for a name: a text of queries on one line
+        return False
 
 
 def _files_in(folder: Path) -> list[Path]:

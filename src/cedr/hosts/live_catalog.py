@@ -21,6 +21,7 @@ from cedr.model.level import ConsistencyLevel
 from cedr.model.time import Time
 
 if TYPE_CHECKING:
+    from cedr.hosts.catalog_graph import CatalogGraph
     from cedr.hosts.running_catalog import QueryChange, RunningCatalog
 
 
@@ -76,6 +77,12 @@ class _RunningQueries:
         for output, measures in zip(self._standing.outputs, self._standing.running.measures(), strict=True):
             found.setdefault(self._standing.query_of(output), []).append(measures)
         return found
+
+    def graph(self) -> CatalogGraph:
+        """What runs now as a graph: which operators there are, and which queries share them."""
+        from cedr.hosts.catalog_graph import graph_of_pipeline
+
+        return graph_of_pipeline(self._standing.running, list(map(self._standing.query_of, self._standing.outputs)))
 
     def switch(self, query: str, level: ConsistencyLevel | str, *, of: int = 0, at_sync_point: bool = False) -> None:
         """Go on with a query at another level.  Reading: R38."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, overload, runtime_checkable
 
 from cedr.connect.files import read_text
 from cedr.diagnostics.diagnostic import Diagnostic
@@ -20,6 +20,10 @@ from cedr.model.schema import EventTypes
 from cedr.plan.analyses.reads import types_read
 from cedr.plan.compile import CompiledQuery, Program, compile_file, compile_text
 from cedr.plan.explain import Explanation, explain
+
+if TYPE_CHECKING:
+    from cedr.hosts.catalog import Catalog
+    from cedr.hosts.catalog_graph import CatalogGraph
 
 
 @runtime_checkable
@@ -118,21 +122,45 @@ def compile_query(
     return compile_file(file, types_for(file, known))
 
 
+@overload
+def explain_query(  # type: ignore[overload-overlap]  # a catalog is a query, too
+    query: Catalog,
+    *,
+    consistency: ConsistencyLevel | str | None = None,
+    event: None = None,
+    catalog: EventTypes | str | PathLike[str] | None = None,
+) -> CatalogGraph: ...
+@overload
 def explain_query(
     query: str | PathLike[str] | Builder | File | Program | HasExplanation,
     *,
     consistency: ConsistencyLevel | str | None = None,
     event: str | None = None,
     catalog: EventTypes | str | PathLike[str] | None = None,
-) -> Explanation:
+) -> Explanation: ...
+def explain_query(
+    query: str | PathLike[str] | Builder | File | Program | HasExplanation,
+    *,
+    consistency: ConsistencyLevel | str | None = None,
+    event: str | None = None,
+    catalog: EventTypes | str | PathLike[str] | None = None,
+) -> Explanation | CatalogGraph:
     """What a query does at a level and what that costs; by default the last query, at its own level or MIDDLE.
 
-    The DataFrame that ``cedr.query`` gave is explained as it was made: with its level, and how it is split.
+    Of a ``cedr.Catalog`` it is the graph of all its queries, each at its own level or at the one given: which operators
+    there are, and which queries share them; with ``event`` it is what that query does.  The DataFrame that
+    ``cedr.query`` gave is explained as it was made: with its level, and how it is split.
     """
+    from cedr.hosts.catalog import Catalog
+
     if isinstance(query, HasExplanation):
         return query.cedr_explanation
-    program = query if isinstance(query, Program) else compile_query(query, catalog)
     level = parse_level(consistency) if isinstance(consistency, str) else consistency
+    program = query if isinstance(query, Program) else compile_query(query, catalog)
+    if isinstance(query, Catalog) and event is None:
+        from cedr.hosts.catalog_graph import graph_of
+
+        return graph_of(program, query.order, level)
     chosen = choose(program, event)
     return explain(chosen.plan, level or chosen.consistency or MIDDLE)
 

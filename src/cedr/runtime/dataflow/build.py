@@ -244,6 +244,7 @@ class _Builder:
         return kind(
             operator,
             below,
+            node,
             node.place or type(node).__name__,
             open_ends=[OpenEnds(part.relation, names) if names else None for part in below],
             lifetime=lifetime(node) if isinstance(node, logical.Pattern) else None,

@@ -49,6 +49,8 @@ class Vertex:
 
     operator: Operator
     inputs: list[Vertex]
+    node: Node
+    """The part of the plan that it evaluates."""
     place: str
     """Where it stands in the query."""
     open_ends: list[OpenEnds | None] = field(default_factory=list)
