@@ -37,7 +37,7 @@ def imported(*arguments: str) -> set[str]:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--help",), ("--version",), ("check", "machines.cedr"), ("explain", "machines.cedr")],
+    [("--help",), ("--version",), ("check", "machines.cedr"), ("explain", "machines.cedr", "--event", "SameByKey")],
     ids=lambda arguments: arguments[0],
 )
 def test_commands_that_need_no_engine_import_none(arguments: tuple[str, ...]) -> None:
