@@ -17,6 +17,7 @@ QUERIES = {
     "running": "FROM A AS a GROUP BY a.k OUTPUT a.k AS k, COUNT(*) AS n, AVG(a.v) AS mean",
     "largest": "FROM A AS a GROUP BY a.k OUTPUT a.k AS k, MAX(a.v) AS most",
     "moving": "FROM A AS a WINDOW MOVING 20 GROUP BY a.k OUTPUT a.k AS k, SUM(a.v) AS total",
+    "constant": "FROM A AS a WINDOW MOVING 20 OUTPUT AVG(a.v - a.v) AS nothing",
     "distinct": "FROM A AS a OUTPUT DISTINCT a.k AS k",
 }
 BATCHES: list[list[Message]] = [

@@ -181,3 +181,18 @@ def test_a_window_over_events_that_never_end_keeps_what_is_in_it(window: str, ag
         known.append(sum(source.events for source in pipeline._arrivals.ledger.sources.values()))
     assert max(known) <= WINDOWS[window] // 2 + 2
     assert known[-1] > 0
+
+
+@pytest.mark.parametrize("aggregate", ["AVG(a.v)", "SUM(a.v)"])
+def test_a_value_that_never_changes_keeps_one_step(aggregate: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Readings: R30, R37: of a row that goes on for ever its start and value are kept, not all that it was made of."""
+    monkeypatch.setattr("cedr.runtime.operators.algebra.steps._SPARE", 0)
+    text = f"EVENT Q FROM A AS a WINDOW MOVING 31 GROUP BY a.k OUTPUT a.k AS k, {aggregate} AS n"
+    pipeline, said, sizes = Pipeline(compile_text(text, PLAIN).queries["Q"].plan, MIDDLE, PLAIN), 0, list[int]()
+    for time in range(0, 6400, 80):
+        rows = [primitive("A", f"a{t}", t, payload={"k": 1, "v": 0, "s": "x"}) for t in range(time, time + 80, 2)]
+        pipeline.step([*map(insert, rows), Guarantee(time + 78)], time)
+        (measures,) = pipeline.measures()
+        said, sizes = measures.inserts, [*sizes, dict(measures.bytes)["/GROUP"]]
+    assert said == 1
+    assert max(sizes[40:]) <= 2 * max(sizes[:10])

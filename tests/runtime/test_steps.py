@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -58,3 +60,47 @@ def test_steps_are_the_sums_of_changes(batches: list[list[tuple[int, int, int]]]
         for start, end, found in zip(touched.start, touched.end, total, strict=True):
             for time in range(max(int(start), line + 1), min(int(end), 10)):
                 assert expected[time] == found
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(CHANGES, max_size=6), st.data())
+def test_of_a_row_that_spans_the_line_one_step_is_kept(
+    batches: list[list[tuple[int, int, int]]], data: st.DataObject
+) -> None:
+    """A row of several steps keeps its start, its number and all that comes behind the line."""
+    steps, known, line = Steps(1), list[tuple[int, int, int]](), -1
+    starts = dict[int, int]()
+    for batch in batches:
+        batch = sorted((g, max(t, line), c) for g, t, c in batch)
+        known += batch
+        columns = [np.array(column, np.int64) for column in zip(*batch, strict=True)]
+        touched = steps.change(columns[0], columns[1], columns[2].reshape(-1, 1))
+        belong, row, before = [], -1, (-1, -1)
+        for group, start, total in zip(touched.groups, touched.start, steps.sums(touched.steps)[:, 0], strict=True):
+            if (int(group), int(total % 2)) != before:  # what shows is whether a sum is odd
+                before, row = (int(group), int(total % 2)), len(starts)
+                starts[row] = int(start)
+            belong.append(row)
+        steps.belong(touched.steps, np.array(belong, np.int64))
+        held = set(steps.held().tolist())
+        line = data.draw(st.integers(line, 8))
+        steps.forget(line)
+        for group in range(3):
+            seen = _seen(steps, group)
+            assert sum(start <= line for start, _, _ in seen) <= 1
+            expected = added_up(known, group)
+            for (start, total, row), (end, _, _) in pairwise([*seen, (10, 0, -1)]):
+                assert all(expected[time] == total for time in range(max(start, line, 0), end))
+                assert row in held
+            first = {row: start for start, _, row in reversed(seen)}
+            assert first == {row: starts[row] for row in first}
+
+
+def _seen(steps: Steps, group: int) -> list[tuple[int, int, int]]:
+    """When the steps of a group begin, what they amount to, and the rows that they belong to."""
+    if group >= len(steps._first):
+        return []
+    first, count = int(steps._first.view[group]), int(steps._count.view[group])
+    own = np.arange(first, first + count)
+    columns = (steps._times[own], steps.sums(own)[:, 0], steps.rows(own))
+    return list(zip(*(column.tolist() for column in columns), strict=True))

@@ -256,9 +256,10 @@ def merged(
 
 @kernel
 def drop_before(first: Numbers, count: Numbers, capacity: Numbers, times: Numbers, rows: Numbers, line: int) -> int:
-    """Drops the steps of each group that end up to an instant, but for those of the row that is alive there.
+    """Drops the steps of each group that end up to an instant.
 
-    How many steps are left.
+    What holds there from then on stands for all of the row that it belongs to: it begins where the row does.  How many
+    steps are left.
     """
     total = 0
     for group in range(len(first)):
@@ -266,8 +267,7 @@ def drop_before(first: Numbers, count: Numbers, capacity: Numbers, times: Number
         drop = 0
         while drop + 1 < size and times[base + drop + 1] <= line:
             drop += 1
-        while drop > 0 and rows[base + drop] >= 0 and rows[base + drop - 1] == rows[base + drop]:
-            drop -= 1
+        times[base + drop] = times[base + row_begins(rows, base, drop)]
         if drop + 1 == size and rows[base + drop] < 0 and times[base + drop] <= line:
             drop += 1
         first[group] += drop

@@ -133,7 +133,7 @@ class Steps:
     # -- what is forgotten, and what is held --------------------------------------------------------------------------
 
     def forget(self, line: Time) -> None:
-        """Drop the steps that end up to an instant, but for those of rows that are alive there."""
+        """Drop the steps that end up to an instant; of a row that is alive there its start and what is behind stay."""
         if len(self._first):
             places = (self._first.view, self._count.view, self._capacity.view)
             kernels.drop_before(*places, self._times, self._rows, line)
