@@ -151,6 +151,8 @@ def test_guarantees_of_alter_lifetime_over_what_is_not_revised() -> None:
     ]
     halved = "EVENT Q FROM C WINDOW LIFETIME Vs + 10, (Ve - Vs) DIV 2"
     assert transcript(halved, STRONG, "C a 1..9\nguarantee 6", 0)[-1] == "!6"
+    near = "EVENT Q FROM C WINDOW LIFETIME Vs + 1, Ve - Vs - 2"
+    assert transcript(near, MIDDLE, "C a 1..9\nguarantee 6\nguarantee 9", 0)[1:] == ["+a [2,8) !1", "!9"]
 
 
 def test_guarantees_of_last_in_all_and_of_starts_that_grow() -> None:

@@ -8,6 +8,8 @@ g; they are the same for every host.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
+from math import floor
 from typing import NamedTuple
 
 from cedr.expression.evaluate import evaluate as value
@@ -27,6 +29,7 @@ from cedr.plan import logical
 from cedr.plan.analyses.bounds import revisable
 from cedr.plan.analyses.memory import Memory, behind
 from cedr.plan.analyses.reads import expressions_of
+from cedr.plan.analyses.starts import hangs_on_end
 from cedr.plan.logical import Node
 from cedr.semantics.evaluate import Oracle
 from cedr.semantics.undecided import undecided
@@ -97,8 +100,10 @@ def _open_ends(node: Node, guarantee: Time, known: Oracle, unfrozen: Unfrozen) -
         for part in walk(expression)
         if isinstance(part, Header) and part.field is HeaderField.VE
     }
-    if not reading or isinstance(node, logical.AlterLifetime):
+    if not reading:
         return []
+    if isinstance(node, logical.AlterLifetime):
+        return _hanging(node, reading, guarantee, known, unfrozen)
     return [
         row.occurrence_start
         for part in logical.inputs(node)
@@ -106,6 +111,20 @@ def _open_ends(node: Node, guarantee: Time, known: Oracle, unfrozen: Unfrozen) -
         for name, event in (("", row), *row.bindings)
         if name in reading and event.valid_end > guarantee
     ]
+
+
+def _hanging(
+    node: logical.AlterLifetime, reading: set[str], guarantee: Time, known: Oracle, unfrozen: Unfrozen
+) -> Iterable[Time]:
+    """The starts of lifetimes that hang on an open Ve: with another one the row ends otherwise, or is not there."""
+    if not hangs_on_end(node):
+        return
+    for row in unfrozen.of(node.input, known.table(node.input)):
+        environment = {"": row, **dict(row.bindings)}
+        if any(event.valid_end > guarantee for name, event in environment.items() if name in reading):
+            start = value(node.start, environment)
+            if isinstance(start, int | float | Decimal):
+                yield floor(start)
 
 
 def _altered(node: logical.AlterLifetime, guarantee: Time) -> Time:

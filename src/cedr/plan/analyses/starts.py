@@ -134,6 +134,11 @@ def _is_positive(value: object) -> bool:
     return isinstance(value, int) and value > 0
 
 
+def hangs_on_end(node: AlterLifetime) -> bool:
+    """Whether a row that begins without regard to its event's Ve may, by that Ve, end or be there at all otherwise."""
+    return reads_end(node.duration) and not reads_end(node.start) and not keeps_ends(node)
+
+
 def pins_ends(node: AlterLifetime) -> bool:
     """Whether a row with an open end is not final, because what becomes of it then hangs on that end in its own way."""
     if not reads_end(node.start, node.duration):

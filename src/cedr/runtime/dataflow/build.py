@@ -15,7 +15,7 @@ from cedr.plan.analyses.lifetimes import lifetime
 from cedr.plan.analyses.memory import Memory
 from cedr.plan.analyses.open_ends import reading_ends, shown_ends
 from cedr.plan.analyses.shape import possible
-from cedr.plan.analyses.starts import pins_ends
+from cedr.plan.analyses.starts import hangs_on_end, pins_ends
 from cedr.plan.folder import modules_of
 from cedr.plan.logical import Node
 from cedr.plan.physical.choose import choose, desugared
@@ -26,6 +26,7 @@ from cedr.runtime.dataflow.connected import with_targets
 from cedr.runtime.dataflow.dataflow import Alias, Dataflow, Vertex
 from cedr.runtime.dataflow.root import Root
 from cedr.runtime.expressions.compile import Conjuncts
+from cedr.runtime.operators.algebra.alter_lifetime import AlterLifetime
 from cedr.runtime.operators.contract import Operator
 from cedr.runtime.operators.filter import Select, Slice
 from cedr.runtime.operators.mechanism.affected_ranges import PatternOperator
@@ -203,8 +204,10 @@ class _Builder:
             vertex.endable = True
             return vertex
         vertex = self._placed(node, below, operator, pins=self._pins(plan))
-        if isinstance(node, logical.AlterLifetime):  # it has its own rule for guarantees (R36)
-            vertex.open_ends = [None]
+        if isinstance(operator, AlterLifetime):  # it has its own rule for guarantees (R36)
+            hangs = hangs_on_end(operator.node)
+            names = reading_ends(operator.node)
+            vertex.open_ends = [OpenEnds(below[0].relation, names, operator.starts) if hangs else None]
         elif isinstance(node, logical.Join) and node.kind is not JoinKind.INNER:
             vertex.endable = True
         return vertex

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from cedr.model.time import BEGINNING, FOREVER, Time
@@ -14,8 +16,12 @@ from cedr.runtime.store.table import Delta, Rows
 class OpenEnds:
     """The rows of an input of which some expression reads a Ve that may still be shortened."""
 
-    def __init__(self, relation: Relation, names: frozenset[str]) -> None:
+    def __init__(
+        self, relation: Relation, names: frozenset[str], shown_from: Callable[[Rows], Rows] | None = None
+    ) -> None:
+        """``shown_from``: from which instant on a row shows in the output, where that is not its Sync."""
         self._relation, self._names = relation, names
+        self._shown_from = shown_from or (lambda rows: relation.table.os.view[rows])
         self._rows = HeldRows()
         relation.table.hold(self._rows)
 
@@ -33,11 +39,11 @@ class OpenEnds:
         self._rows.rows = self._open(known, frozen)
 
     def guarantee(self, known: Time, frozen: Time) -> Time:
-        """Just before the smallest Sync of a row with an open end, and at most g.
+        """Just before the first instant at which a row with an open end shows, and at most g.
 
         ``frozen``: rows with Vs up to here bear on nothing that may still be emitted.  Reading: R34.
         """
-        return before(known, self._relation.table.os.view[self._open(known, frozen)])
+        return before(known, self._shown_from(self._open(known, frozen)))
 
     def before_open(self, known: Time) -> Time:
         """The instant before the smallest Vs of a row with an open end; FOREVER where there is none."""

@@ -17,7 +17,7 @@ from cedr.plan import logical
 from cedr.plan.analyses import starts
 from cedr.plan.analyses.lifetimes import earliest_start, lifetime
 from cedr.runtime.expressions.compile import compile_vector
-from cedr.runtime.operators.algebra.lifetimes import Lifetimes, lifetimes_of
+from cedr.runtime.operators.algebra.lifetimes import Lifetimes, lifetimes_of, times_of
 from cedr.runtime.operators.algebra.unchanged import same_but_ends
 from cedr.runtime.operators.contract import Frontier, Line, Size
 from cedr.runtime.operators.made_rows import Digest, MadeRows, Merged
@@ -40,7 +40,7 @@ class AlterLifetime(PassThrough):
         self._start, self._duration = compile_vector(node.start), compile_vector(node.duration)
         self._rows = MadeRows(self._input.table, self.table)
         self._reach = _Reach.of(node)
-        self._node = node
+        self.node = node
         self._certain = Frontier()
         """What was certain about the output before the changes at hand."""
 
@@ -116,6 +116,11 @@ class AlterLifetime(PassThrough):
     def _lifetimes(self, rows: Rows) -> Lifetimes:
         frame = Frame([(self._input, rows)])
         return lifetimes_of(self._start(frame), self._duration(frame))
+
+    def starts(self, rows: Rows) -> Rows:
+        """The starts that rows of the input get; FOREVER where they get none."""
+        times, given = times_of(self._start(Frame([(self._input, rows)])))
+        return np.where(given, times, FOREVER)
 
     # -- versions -----------------------------------------------------------------------------------------------------
 
@@ -193,12 +198,12 @@ class AlterLifetime(PassThrough):
     def frontier(self, inputs: Sequence[Frontier], frozen: Time) -> Frontier:  # noqa: ARG002 - decided at once
         """Just before the smallest start that is yet to come.  Reading: R36."""
         final, guarantee, ended = inputs[0]
-        guarantee = starts.guaranteed_start(self._node, guarantee)
+        guarantee = starts.guaranteed_start(self.node, guarantee)
         if not self._reach.own_times:
             return Frontier(FOREVER if final == ended == FOREVER else BEGINNING, guarantee)
-        final = starts.last_before(self._node, final)
+        final = starts.last_before(self.node, final)
         if self._reach.start_reads_end:
-            final = min(final, starts.last_before(self._node, ended))
+            final = min(final, starts.last_before(self.node, ended))
         return Frontier(final, guarantee, ended if self._reach.keeps_ends else FOREVER)
 
     def demand(self, line: Line, inputs: Sequence[Frontier], frozen: Time) -> list[Line]:  # noqa: ARG002 - as above

@@ -38,8 +38,8 @@ def lifetimes_of(start: Vector, duration: Vector) -> Lifetimes:
     >>> lifetimes_of(Vector(np.array([1, 2, FOREVER])), Vector(np.array([5, 0, 7])))
     Lifetimes(places=array([0]), vs=array([1]), ve=array([6]))
     """
-    starts, given = _times(start)
-    lengths, long = _times(duration)
+    starts, given = times_of(start)
+    lengths, long = times_of(duration)
     keep = given & long & (starts != FOREVER) & (lengths > 0)
     places = np.flatnonzero(keep)
     vs, length = starts[places], lengths[places]
@@ -47,7 +47,7 @@ def lifetimes_of(start: Vector, duration: Vector) -> Lifetimes:
     return Lifetimes(places, vs, np.where(endless, FOREVER, vs + np.where(endless, 0, length)))
 
 
-def _times(vector: Vector) -> tuple[Rows, Mask]:
+def times_of(vector: Vector) -> tuple[Rows, Mask]:
     """Numbers as times, rounded down; what is no number has none."""
     kind, present = kind_of(vector), not_null(vector)
     if kind in (INTEGERS, TRUTHS):
