@@ -322,3 +322,15 @@ def test_what_waited_before_may_be_decided_and_open_again(arrived: str, pattern:
     course = Course(compacts=True, saved=steps[::2], restarts=steps[1::2])
     same(pattern, arrived, catalog=REVISABLE)
     same(pattern, arrived, course=course, catalog=REVISABLE if "retract" in arrived else CATALOG)
+
+
+@BOTH
+def test_a_row_cut_at_the_memory_stays_cut(engine: MakesEngine) -> None:
+    """Readings: R34, R35, R37: a retraction whose row is not known raises h to 5; so what was said of 3 and 4 stays."""
+    made = engine(from_plan("FROM A AS a OUTPUT DISTINCT COUNT(*) AS n"), WEAK, CATALOG)
+    arrived = batches_of("A a1 3 / retract x oe=5 / A a2 3 / guarantee 3 / guarantee 5")
+    for time, batch in enumerate(arrived, 1):
+        made.step(batch, time)
+        cut = [(row.valid_start, row.valid_end) for row in made.said if row.payload["n"] == 1]
+        assert cut == [(3, FOREVER if time < 3 else 5)]
+    assert [row.payload["n"] for row in made.said if row.valid_start <= 5 < row.valid_end] == [2]

@@ -201,12 +201,12 @@ class Reference:
         old, line = said.event, thresholds.frozen
         if meant is not None and _ends_later_than(thresholds.due, meant, old):
             meant = replace(meant, valid_end=old.valid_end)
+        if meant is None and open_ended(self.plan, old) and old.valid_start < line <= old.valid_end:
+            meant = replace(old, valid_end=line)  # what lies before m stays said, also where it was cut there before
         if (meant is not None and _same(meant, old)) or (
             _frozen(old, line) and (meant is None or _frozen(meant, line))
         ):
             return
-        if meant is None and open_ended(self.plan, old) and old.valid_start < line < old.valid_end:
-            meant = replace(old, valid_end=line)  # what lies before m stays said
         if meant is not None and _shortens(meant, old):
             yield self._shorten(name, said, meant, cedr_time)
             return
