@@ -23,7 +23,8 @@ from typing import Any, Final
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import HostError
 
-VERSION: Final = 1
+VERSION: Final = 2
+"""2: the queries of a job share pipelines; 1 had a pipeline for each."""
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS plan (batch INTEGER PRIMARY KEY, body TEXT NOT NULL);

@@ -37,6 +37,8 @@ _NOT_YET: Final = ("no-messages", "later-than-disorder")
 _ROWS: Final = 20_000
 """So many of the first rows tell the types of columns."""
 
+Needed = Mapping[str, Mapping[str, DataType]]
+
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
@@ -45,7 +47,7 @@ class Compiled:
     program: Program
     queries: tuple[CompiledQuery, ...]
     types: EventTypes
-    needed: Mapping[str, Mapping[str, DataType]]
+    needed: Needed
     timestamps: bool
     columns: Mapping[str, Sequence[str]]
     """The columns of each source, as they were at first."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from cedr.data.change_rows import change_rows
 from cedr.data.results import Shape
@@ -41,6 +41,8 @@ class OpenOutput:
     level: ConsistencyLevel
     shape: Shape
     sink: Sink
+    leaving: bool = False
+    """Whether its query leaves with the first batch.  Reading: R44."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,10 @@ class Watcher(Protocol):
 
     def idle(self) -> None:
         """Nothing is there now."""
+
+
+_NOTHING: Final[tuple[dict[str, Any], dict[str, bytes]]] = ({"sources": {}, "ended": [], "silent": {}}, {})
+"""A batch that reads nothing: in it queries come and go."""
 
 
 def _nothing(_: str) -> None:
@@ -122,7 +128,6 @@ class Loop:
             kept = found.body["sources"].get(inlet.name)
             if kept is not None:
                 inlet.resume(kept, self._checkpoint.done(inlet.name), self._checkpoint.kept(inlet.name))
-        self._queries.restore(found.segments)
         for output in self._outputs:
             self._queries.switch(output.query, output.place, output.level)
 
@@ -154,11 +159,12 @@ class Loop:
         plan = self._left
         if plan is None:
             found = self._intake.plan()
-            if found is None:
+            if found is None and not self._queries.changed:
                 return False
-            plan = {**found[0], "cedr_time": self._next_time()}
+            reads, kept = found or _NOTHING
+            plan = {**reads, "cedr_time": self._next_time(), "queries": self._queries.mark}
             self._reached("plan")
-            self._checkpoint.plan(number, plan, found[1])
+            self._checkpoint.plan(number, plan, kept)
         self._reached("planned")
         taken, done = self._intake.take(dict(plan), self._checkpoint.kept)
         self._reached("read")
@@ -168,11 +174,12 @@ class Loop:
         changes = self._store(number, cedr_time, emitted)
         self._reject(number, taken)
         self._reached("stored")
+        self._part()
         body = {
             "cedr_time": cedr_time,
             "sources": {inlet.name: inlet.state() for inlet in self._intake.inlets},
             "dead_letters": [self._letters.count, self._letters.length],
-            "told": self._told,
+            "told": {_named(output): self._told[_named(output)] for output in self._outputs},
             "stored": {_named(output): output.sink.stored() for output in self._outputs},
         }
         self._checkpoint.commit(number, body, self._queries.state(), done)
@@ -181,6 +188,12 @@ class Loop:
         rows = sum(each.rows for each in taken.values())
         self._watcher.batch(self._report(rows, time.perf_counter() - started, changes))
         return True
+
+    def _part(self) -> None:
+        """Let go of the outputs of queries that have left."""
+        for output in [each for each in self._outputs if each.leaving]:
+            output.sink.close()
+            self._outputs.remove(output)
 
     def _next_time(self) -> Time:
         """CEDR time rises whatever the clock does: K is made of it (R8)."""

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
 from cedr.data.origins import Origin
 from cedr.data.results import Shape
 from cedr.data.words import Words, constant
+from cedr.diagnostics.diagnostic import Diagnostic
+from cedr.diagnostics.exceptions import HostError
 from cedr.hosts.queries import parse_level
 from cedr.jobs.changed import check_changes, identity
 from cedr.jobs.checkpoint import Checkpoint
 from cedr.jobs.compiling import Compiled, compiled, compiled_again, nothing_yet, run_functions, undeclared
 from cedr.jobs.file.description import JobFile, OutputSettings
+from cedr.jobs.going_on import GoingOn
 from cedr.jobs.intake import Inlet, Intake
 from cedr.jobs.loop import Loop, OpenOutput, Watcher
-from cedr.jobs.queries import Asked, Separate
+from cedr.jobs.queries import Asked
+from cedr.jobs.together import Asking, Together, meanings_of
+from cedr.language.render import render
 from cedr.model.level import MIDDLE, ConsistencyLevel
+from cedr.model.stream import Guarantee
 from cedr.plan.analyses.reads import types_read
 from cedr.plan.compile import CompiledQuery
 from cedr.sinks.contract import Sink
@@ -66,18 +72,20 @@ def start(
         resumed = facts is not None
         known = compiled_again(job, facts) if resumed else _looked_at(job, inlets, wait)
         levels = _levels(job, known)
-        now = identity(job, {name: [str(level) for level in own] for name, own in levels.items()})
+        now = identity(job)
         if resumed:
             check_changes(checkpoint.fact("job"), now)
         asked = [_asked(query, levels[query.name], inlets, known) for query in known.queries]
-        queries = Separate(asked, known.types)
-        outputs = _outputs(job, known, levels)
+        queries, gone = _running(job, checkpoint, asked, known)
+        outputs = _outputs(job, known.queries, levels, timestamps=known.timestamps)
+        going = {each.name: queries.levels(each.name) for each in gone}
+        outputs += _outputs(job, gone, going, timestamps=known.timestamps, leaving=True)
+        plans = {each.name: each.plan for each in (*gone, *known.queries)}
         for output in outputs:
-            query = known.program.queries[output.query]
-            output.sink.open(output_of(query.plan, output.shape))
+            output.sink.open(output_of(plans[output.query], output.shape))
             opened.callback(output.sink.close)
+        checkpoint.note("job", now)
         if not resumed:
-            checkpoint.note("job", now)
             checkpoint.note("types", known.facts())
         for inlet in inlets:
             inlet.expect(
@@ -139,16 +147,42 @@ def _asked(query: CompiledQuery, levels: tuple[ConsistencyLevel, ...], inlets: l
     return Asked(query, levels, frozenset(inlet.name for inlet in own), providers)
 
 
-def _outputs(job: JobFile, known: Compiled, levels: Levels) -> list[OpenOutput]:
+def _running(
+    job: JobFile, checkpoint: Checkpoint, asked: list[Asked], known: Compiled
+) -> tuple[Together, Sequence[CompiledQuery]]:
+    """The queries, gone on from what is committed, and those that leave with the first step."""
+    meanings = meanings_of(job.queries, [each.query.name for each in asked])
+    asking = Asking(render(job.queries), meanings, asked, known.types, known.needed, job.retained)
+    found = checkpoint.resume()
+    if found.plan is not None and found.plan["queries"] != asking.mark:
+        primary = f"the queries have changed, and batch {found.batch + 1} was begun with those of before"
+        hint = "run the job once more as it was, with --set run.stop_after=1; then change it"
+        raise HostError(Diagnostic("job-changed", primary, hint=hint))
+    if not found.batch:
+        return Together(asking), ()
+    promised = {
+        name: [Guarantee(time, provider) for provider, time in kept["promised"]]
+        for name, kept in found.body["sources"].items()
+    }
+    going_on = GoingOn(asking, found.segments, promised)
+    return going_on, list(going_on.gone.values())
+
+
+def _outputs(
+    job: JobFile, queries: Iterable[CompiledQuery], levels: Levels, *, timestamps: bool, leaving: bool = False
+) -> list[OpenOutput]:
     found = []
     for settings in job.outputs:
-        for query in known.queries:
+        for query in queries:
             if not _goes(settings.queries, query.name):
                 continue
-            shape = Shape(query.name, query.output, frozenset(types_read(query.plan)), known.timestamps)
-            level = parse_level(settings.level) if settings.level else levels[query.name][0]
-            place = levels[query.name].index(level)
-            found.append(OpenOutput(settings.name, query.name, place, level, shape, sink_of(settings, query.name)))
+            shape = Shape(query.name, query.output, frozenset(types_read(query.plan)), timestamps)
+            own = levels[query.name]
+            level = parse_level(settings.level) if settings.level else own[0]
+            if leaving and level not in own:
+                level = own[0]
+            sink = sink_of(settings, query.name)
+            found.append(OpenOutput(settings.name, query.name, own.index(level), level, shape, sink, leaving))
     return found
 
 

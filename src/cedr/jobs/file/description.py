@@ -70,6 +70,8 @@ class JobFile:
     """All texts together."""
     running: tuple[str, ...]
     """The queries that run; none: all that no other one reads."""
+    retained: bool
+    """Whether a query that comes later begins with what is still known.  Reading: R44."""
     sources: tuple[SourceSettings, ...]
     outputs: tuple[OutputSettings, ...]
     functions: tuple[Path, ...]

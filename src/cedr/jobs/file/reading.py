@@ -27,7 +27,7 @@ _TOP: Final = (
     "name", "host", "checkpoint", "consistency", "functions", "types", "sources", "queries", "levels", "outputs", "run",
     "log", "metrics", "spark",
 )  # fmt: skip
-_QUERIES: Final = ("text", "files", "catalog", "run")
+_QUERIES: Final = ("text", "files", "catalog", "run", "retained")
 _LOG: Final = {"format": ("text", "json"), "level": ("debug", "info", "warning", "error")}
 _METRICS: Final = ("port", "host")
 _WORDS: Final = tuple(each.name for each in fields(Words) if each.name not in ("disorder_has_unit", "idle", "arrival"))
@@ -69,6 +69,7 @@ class _Reading:
             levels={each: level for each in self._table(("levels",)) if (level := self._level(("levels", each)))},
             queries=queries,
             running=tuple(self._texts(("queries", "run"))),
+            retained=self._get(("queries", "retained")) is True,
             sources=sources,
             outputs=outputs,
             functions=tuple(self._folder / each for each in self._texts(("functions",))),
@@ -134,6 +135,9 @@ class _Reading:
             self._settings.problem("missing-setting", ("queries",), "the job has no query", hint=hint)
         for each in {each for each in names if names.count(each) > 1}:
             self._settings.problem("query-twice", ("queries",), f'there are two queries "{each}"')
+        retained = self._get(("queries", "retained"))
+        if retained not in (None, True, False):
+            self._wrong(("queries", "retained"), retained, "true or false")
         for each in self._texts(("queries", "run")):
             if each not in names:
                 self._unknown_query(("queries", "run"), each, names)
