@@ -60,6 +60,14 @@ class Checkpoint:
         self._take_lock()
         with self._reported():
             self._database = sqlite3.connect(folder / "job.sqlite", isolation_level=None, check_same_thread=False)
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self) -> None:
+        with self._reported():
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute("PRAGMA synchronous = FULL")
             self._database.executescript(_TABLES)
