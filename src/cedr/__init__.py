@@ -99,6 +99,7 @@ if TYPE_CHECKING:
     from cedr.sinks.contract import Sink as Sink
     from cedr.sinks.kinds import sink as sink
     from cedr.spark.api.files import files as files
+    from cedr.spark.api.match import match as match
     from cedr.spark.api.query import dead_letters as dead_letters
     from cedr.spark.api.query import query as query
     from cedr.spark.api.write_to import write_to as write_to
@@ -186,6 +187,7 @@ _MODULES = {
     "cedr.spark.output.failures": ("failure",),
     "cedr.spark.api.files": ("files",),
     "cedr.spark.output.measures": ("status",),
+    "cedr.spark.api.match": ("match",),
     "cedr.spark.api.query": ("dead_letters", "query"),
     "cedr.spark.api.write_to": ("write_to",),
     "cedr.sinks.contract": ("Sink",),

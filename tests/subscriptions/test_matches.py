@@ -111,7 +111,7 @@ def test_the_test_that_leaves_fewest_is_looked_up() -> None:
     """Equality of what hardly differs is not the key where another one does."""
     subscriptions = cedr.Subscriptions("TYPE T (side STRING, symbol STRING)")
     subscriptions.add_all({f"{n}": f"side = 'buy' AND symbol = 'S{n}'" for n in range(200)})
-    (template,) = subscriptions._book.indexes["T"].templates
+    (template,) = subscriptions.book.indexes["T"].templates
     rows = [{"side": "buy", "symbol": f"S{n}"} for n in range(50)]
     assert len(subscriptions.match(rows)) == 50
     (segment,) = template._segments

@@ -11,6 +11,7 @@ Paper: Section 5, Figure 7, once for each bucket of keys.  Spark distributes, ch
     step/bucket          one step: packed rows in, changes and segments of state out
     state                the state of a bucket between two batches: in the checkpoint, and in worker processes
     bounded/run          bounded input: runs each bucket once
+    matching/match_events matches events with subscriptions: no state, no shuffle
     output/next_stage    sends the changes of a stage to the buckets of the stage that reads them
     output/result_rows   makes rows of the result of what the stateful operator gave
     api/guarded          raises our error, not Spark's, when a worker fails

@@ -170,6 +170,13 @@ class Book:
             raise StreamError(Diagnostic("unknown-subscription", f'there is no subscription "{id_}"', hint=hint))
         return slot
 
+    def failure(self, slot: int, error: CedrError) -> Diagnostic:
+        """What is told of a subscription whose predicate raised an error."""
+        of, (raised, *_) = self.at(slot), error.diagnostics
+        primary = f'the subscription "{of.id}" failed: {raised.primary}'
+        detail = ", ".join(part for part in (f"it is {of.where}", raised.detail) if part)
+        return Diagnostic("subscription-failed", primary, detail=detail, hint=raised.hint)
+
     # -- state --------------------------------------------------------------------------------------------------------
 
     def to_arrow(self) -> pa.Table:

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cedr.expression.tree import Expression, Header, HeaderField, walk
+from cedr.expression.tree import Attribute, Expression, Header, HeaderField, walk
 from cedr.model.schema import EventType
-from cedr.subscriptions.forms import Form
+from cedr.subscriptions.forms import CONSTANTS, Form
 from cedr.subscriptions.frames import Events
 from cedr.subscriptions.templates import Failed, Template
 from cedr.subscriptions.texts import Read, Reader
@@ -51,6 +51,17 @@ class Index:
             for template in self.templates
             for expression in _expressions(template.form)
             for part in walk(expression)
+        )
+
+    @property
+    def attributes(self) -> frozenset[str]:
+        """The attributes of events that filters read."""
+        return frozenset(
+            part.name
+            for template in self.templates
+            for expression in _expressions(template.form)
+            for part in walk(expression)
+            if isinstance(part, Attribute) and part.variable != CONSTANTS
         )
 
     def extend(self, slots: Sequence[int], filters: Sequence[Read]) -> tuple[Rows, Rows]:

@@ -69,7 +69,8 @@ class Subscriptions:
         """Subscriptions whose predicate raised an error, with the event; the first thousand of them."""
         self.failed = 0
         """How often a predicate has raised an error."""
-        self._book = Book(known)
+        self.book = Book(known)
+        """The subscriptions by their numbers, with the indexes that look them up."""
         self._beliefs = Beliefs(known, self.level, providers)
         self._feed = Feed(known)
         self._unreadable: tuple[Diagnostic, ...] = ()
@@ -80,16 +81,16 @@ class Subscriptions:
     # -- who has subscribed to what -----------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        return len(self._book)
+        return len(self.book)
 
     def __contains__(self, id_: object) -> bool:
-        return id_ in self._book
+        return id_ in self.book
 
     def __iter__(self) -> Iterator[Subscription]:
-        return iter(self._book)
+        return iter(self.book)
 
     def __getitem__(self, id_: str) -> Subscription:
-        return self._book.get(id_)
+        return self.book.get(id_)
 
     def __repr__(self) -> str:
         return f"<{len(self):,} subscriptions to {', '.join(self.types.types)}>"
@@ -100,7 +101,7 @@ class Subscriptions:
         ``where`` is what stands in the WHERE of a pattern with one parameter.  ``type`` may be left out where there is
         only one.  Raises ``LanguageError``, or ``StreamError`` for a second subscription of one ID.
         """
-        self._book.add([Subscription(id_, self._type(type), _text(where))], self.cedr_time + 1)
+        self.book.add([Subscription(id_, self._type(type), _text(where))], self.cedr_time + 1)
 
     def add_all(self, given: Any, *, type: str | None = None) -> None:  # noqa: A002 - the language's word
         """Add many: a mapping of predicates by ID, pairs of both, or a table with the columns id, where and type.
@@ -108,20 +109,20 @@ class Subscriptions:
         All of them are added or, where one is wrong, none; the error tells what is wrong with each.
         """
         many = [Subscription(id_, self._type(of or type), _text(where)) for id_, where, of in listed(given)]
-        self._book.add(many, self.cedr_time + 1)
+        self.book.add(many, self.cedr_time + 1)
 
     def remove(self, *ids: str) -> None:
         """Remove subscriptions: they get nothing more.  Raises ``StreamError`` where there is no such one."""
-        self._book.remove(ids)
+        self.book.remove(ids)
 
     def to_arrow(self) -> pa.Table:
         """The subscriptions as a table: id, type, where, and the CEDR time since which each gets what is emitted."""
-        return self._book.to_arrow()
+        return self.book.to_arrow()
 
     @property
     def nbytes(self) -> int:
         """Bytes that the constants of the filters take."""
-        return self._book.nbytes
+        return self.book.nbytes
 
     # -- routing ------------------------------------------------------------------------------------------------------
 
@@ -133,9 +134,9 @@ class Subscriptions:
         """
         of = self.types.types[self._type(events.stream if isinstance(events, EventBatch) else type)]
         failed = Failed()
-        found = self._book.indexes[of.name].matches(columns_of(events, of), failed)
+        found = self.book.indexes[of.name].matches(columns_of(events, of), failed)
         self._note(failed)
-        return Matches(found.rows, found.slots, self._book.names)
+        return Matches(found.rows, found.slots, self.book.names)
 
     def step(self, messages: Any, cedr_time: Time | None = None) -> Routed:
         """Take messages, all of one CEDR time, and route what changes by them in what is believed.
@@ -165,21 +166,18 @@ class Subscriptions:
         self.cedr_time = cedr_time
         changes = self._beliefs.step(messages, cedr_time)
         failed = Failed()
-        parts = [route(self._book, self.types.types[name], said, failed) for name, said in changes.items()]
+        parts = [route(self.book, self.types.types[name], said, failed) for name, said in changes.items()]
         self._note(failed)
         guarantee, before = self._beliefs.guarantee, self._guarantee
         self._guarantee = guarantee
         moved = guarantee if before is None or guarantee > before else None
-        return Routed(cedr_time, moved, [part for part in parts if part is not None], self._book.names)
+        return Routed(cedr_time, moved, [part for part in parts if part is not None], self.book.names)
 
     def _note(self, failed: Failed) -> None:
         """Put down what was raised: the pair is not routed, everything else is."""
         self.failed += len(failed.found)
         for slot, _, error in failed.found[: max(0, _MOST_FAILURES - len(self.failures))]:
-            of, (raised, *_) = self._book.at(slot), error.diagnostics
-            primary = f'the subscription "{of.id}" failed: {raised.primary}'
-            detail = ", ".join(part for part in (f"it is {of.where}", raised.detail) if part)
-            self.failures.append(Diagnostic("subscription-failed", primary, detail=detail, hint=raised.hint))
+            self.failures.append(self.book.failure(slot, error))
 
     @property
     def guarantee(self) -> Time:
@@ -204,18 +202,18 @@ class Subscriptions:
         Keep them by name: all that are kept at one moment, given to ``restore``, go on from that moment.
         """
         own = own_as_bytes(self.cedr_time, self._feed.count, self._guarantee)
-        book = book_as_bytes(self._book) if self._saved < self._book.version else {}
-        self._saved = self._book.version
+        book = book_as_bytes(self.book) if self._saved < self.book.version else {}
+        self._saved = self.book.version
         return {**self._beliefs.state(), **own, **book}
 
     def restore(self, segments: Mapping[str, bytes]) -> None:
         """Go on where others of the same types and level were: before the first step and the first subscription."""
-        if self.cedr_time or len(self._book):
-            primary = f"{len(self._book)} subscriptions and {self.cedr_time} steps are here already"
+        if self.cedr_time or len(self.book):
+            primary = f"{len(self.book)} subscriptions and {self.cedr_time} steps are here already"
             raise HostError(Diagnostic("restore-too-late", primary, hint="restore before anything else"))
         saved = restored(segments)
         self._beliefs.restore(saved.beliefs)
-        self._book.add(saved.subscriptions, saved.since)
+        self.book.add(saved.subscriptions, saved.since)
         self.cedr_time, self._feed.count, self._guarantee = saved.cedr_time, saved.received, saved.guarantee
 
     def _type(self, name: str | None) -> str:

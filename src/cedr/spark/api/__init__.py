@@ -1,1 +1,1 @@
-"""``cedr.query``, ``cedr.files`` and the host ``spark``."""
+"""``cedr.query``, ``cedr.match``, ``cedr.files`` and the host ``spark``."""

@@ -46,7 +46,8 @@ class Run:
     """What a guarded object knows of its query."""
 
     session: Any
-    explanation: Explanation
+    explanation: Explanation | None
+    """The plan of the query; None where events are only matched."""
     partitions: int | None
     """The number of partitions of the state of a stream; None for a bounded query."""
     told: Told | None = None
@@ -72,7 +73,8 @@ def guarded(value: Any, run: Run) -> Any:
     kind = type(value)
     if kind.__name__ in _KINDS and kind.__module__.startswith("pyspark.sql"):
         value.__dict__["_cedr_run"] = run
-        value.__dict__["cedr_explanation"] = run.explanation
+        if run.explanation is not None:
+            value.__dict__["cedr_explanation"] = run.explanation
         value.__class__ = _guarding(kind)
     elif isinstance(value, BaseException):
         return failure(value) or value

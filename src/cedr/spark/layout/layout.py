@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from cedr.model.level import ConsistencyLevel
 from cedr.model.schema import EventTypes
@@ -45,6 +45,34 @@ class SourceLayout:
     provider: str | None
     disorder: int | None
     idle: int | None
+
+
+class Arriving(Protocol):
+    """What must be known to read rows as events."""
+
+    @property
+    def types(self) -> tuple[TypeLayout, ...]:
+        """The event types, by their codes."""
+
+    @property
+    def sources(self) -> tuple[SourceLayout, ...]:
+        """What was declared about each DataFrame."""
+
+
+class Shown(Protocol):
+    """What must be known to make rows of a result."""
+
+    @property
+    def schema(self) -> Any:
+        """The Arrow schema of the result."""
+
+    @property
+    def instants(self) -> bool:
+        """Whether times are points in time."""
+
+    @property
+    def changes(self) -> bool:
+        """Whether the result is a change stream."""
 
 
 @dataclass(frozen=True, slots=True)

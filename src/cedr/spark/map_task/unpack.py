@@ -23,7 +23,7 @@ from cedr.model.event import primitive
 from cedr.model.stream import Message, Retract, insert
 from cedr.model.time import BEGINNING, Time
 from cedr.runtime.kernels.segments import is_sorted
-from cedr.spark.layout.layout import BAD_TIME, INSERT, RETRACT, TOO_FINE, UNKNOWN, Layout, TypeLayout
+from cedr.spark.layout.layout import BAD_TIME, INSERT, RETRACT, TOO_FINE, UNKNOWN, Arriving, TypeLayout
 from cedr.spark.layout.read_faults import Letter, ReadFault
 from cedr.spark.map_task.pack import STAGE_CHANGES, unpack_table
 
@@ -130,7 +130,7 @@ def _concatenated(tables: list[pa.Table]) -> pa.Table | None:
 # -- rows as messages -------------------------------------------------------------------------------------------------
 
 
-def messages_of(rows: pa.Table, layout: Layout, letters: list[Letter]) -> Iterator[Message | EventBatch]:
+def messages_of(rows: pa.Table, layout: Arriving, letters: list[Letter]) -> Iterator[Message | EventBatch]:
     """Inserts in columns, then retractions: within a batch there is no order between map tasks.
 
     Adds a dead letter to ``letters`` for each row that cannot be a message.
@@ -156,7 +156,7 @@ def messages_of(rows: pa.Table, layout: Layout, letters: list[Letter]) -> Iterat
         yield from _retractions(rows.filter(pa.array(retracts)), layout)
 
 
-def _inserts(rows: pa.Table, event_type: TypeLayout, layout: Layout) -> Iterator[EventBatch]:
+def _inserts(rows: pa.Table, event_type: TypeLayout, layout: Arriving) -> Iterator[EventBatch]:
     for provider, part in _by_provider(rows, layout):
         header = {name: part.column(name) for name in ("ve", "os", "oe") if name in part.column_names}
         yield EventBatch(
@@ -170,7 +170,7 @@ def _inserts(rows: pa.Table, event_type: TypeLayout, layout: Layout) -> Iterator
         )
 
 
-def _by_provider(rows: pa.Table, layout: Layout) -> Iterator[tuple[str | None, pa.Table]]:
+def _by_provider(rows: pa.Table, layout: Arriving) -> Iterator[tuple[str | None, pa.Table]]:
     """The rows of each source and provider."""
     sources = rows.column("source").unique().to_pylist() if "source" in rows.column_names else [0]
     for source in sorted(sources):
@@ -185,7 +185,7 @@ def _by_provider(rows: pa.Table, layout: Layout) -> Iterator[tuple[str | None, p
             yield provider if provider is not None else name, own.filter(same)
 
 
-def _retractions(rows: pa.Table, layout: Layout) -> Iterator[Retract]:
+def _retractions(rows: pa.Table, layout: Arriving) -> Iterator[Retract]:
     for provider, part in _by_provider(rows, layout):
         for row in part.to_pylist():
             key = row.get("key")

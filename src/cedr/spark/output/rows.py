@@ -19,7 +19,7 @@ from pyspark.sql import types as st
 from cedr.connect.outgoing import message_as_line
 from cedr.consistency.emission.columns import SAID, STREAM, TABLE, Contributors, keys_of, payload_column
 from cedr.model.time import FOREVER, Time
-from cedr.spark.layout.layout import Layout
+from cedr.spark.layout.layout import Layout, Shown
 from cedr.spark.layout.read_faults import Letter, ReadFault
 
 Rows = NDArray[np.int64]
@@ -150,7 +150,7 @@ def _as_changes(layout: Layout, rows: pa.RecordBatch, level: str, guarantee: Tim
         columns["K"] = keys_of(rows)
     if "final" in layout.schema.names:
         columns["final"] = pa.array(_syncs(rows) <= guarantee)
-    return _fitted(layout, columns | _level(layout, level, rows.num_rows), rows.num_rows)
+    return fitted(layout, columns | _level(layout, level, rows.num_rows), rows.num_rows)
 
 
 def _standing(rows: pa.RecordBatch, *, bitemporal: bool) -> pa.RecordBatch:
@@ -171,7 +171,7 @@ def _as_table(layout: Layout, rows: pa.RecordBatch, level: str) -> pa.RecordBatc
     """Changes as rows of a table."""
     columns = {name: rows.column(name) for name in TABLE if name not in _MADE} | _payload(layout, rows)
     columns |= _contributors(layout, rows) | _level(layout, level, rows.num_rows)
-    return _fitted(layout, columns, rows.num_rows)
+    return fitted(layout, columns, rows.num_rows)
 
 
 def _are_inserts(rows: pa.RecordBatch) -> NDArray[np.bool_]:
@@ -228,10 +228,10 @@ def _guarantee(layout: Layout, changes: Emission, bucket: str) -> pa.RecordBatch
         "Cs": pa.array([changes.cedr_time], pa.int64()),
         "final": [True],
     }
-    return _fitted(layout, columns | _level(layout, changes.level_name, 1), 1)
+    return fitted(layout, columns | _level(layout, changes.level_name, 1), 1)
 
 
-def dead_letter_rows(layout: Layout, letters: Sequence[Letter], time: Time) -> pa.RecordBatch:
+def dead_letter_rows(layout: Shown, letters: Sequence[Letter], time: Time) -> pa.RecordBatch:
     """Dead letters as rows of the result.  Readings: R37, R39, R41."""
     columns: dict[str, Any] = {
         "code": [letter.code for letter in letters],
@@ -243,10 +243,10 @@ def dead_letter_rows(layout: Layout, letters: Sequence[Letter], time: Time) -> p
     if layout.changes:
         columns["change"] = [DEAD_LETTER] * len(letters)
         columns["Cs"] = pa.array([time] * len(letters), pa.int64())
-    return _fitted(layout, columns, len(letters))
+    return fitted(layout, columns, len(letters))
 
 
-def _fitted(layout: Layout, columns: dict[str, Any], count: int) -> pa.RecordBatch:
+def fitted(layout: Shown, columns: dict[str, Any], count: int) -> pa.RecordBatch:
     """The columns in the order and types of the result; a missing column is NULL."""
     arrays = []
     for field in layout.schema:
@@ -274,7 +274,7 @@ def _decimals(column: Any, of: pa.DataType) -> pa.Array:
     return pa.array([None if value is None else value.quantize(place, context=wide) for value in column], of)
 
 
-def _cast(layout: Layout, field: pa.Field, column: Any) -> Any:
+def _cast(layout: Shown, field: pa.Field, column: Any) -> Any:
     if layout.instants and field.name in _CLOCKS:
         return _finite(column).cast(field.type) if field.name in _ENDS else column.cast(field.type)
     if column.type == field.type:

@@ -5,7 +5,7 @@ Readings: R20 (types), R23 (outputs), R37 (revisable types).  It finds all error
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from os import PathLike
@@ -151,7 +151,12 @@ def _inferred(name: str, events: Events) -> EventType:
 
 def _check(chosen: CompiledQuery, events: Events) -> None:
     """Raises ``StreamError`` unless every attribute of each type that the query reads has a column that fits."""
-    for event_type in types_read(chosen.plan).values():
+    check_types(types_read(chosen.plan).values(), events)
+
+
+def check_types(types: Iterable[EventType], events: Events) -> None:
+    """Raises ``StreamError`` unless every attribute of these types has a column that fits."""
+    for event_type in types:
         own = [source for source in events.sources if source.name in (None, event_type.name)]
         if not own:
             raise _no_frame(event_type.name, events)

@@ -1,0 +1,1 @@
+"""Events of Spark and the subscriptions that they match."""
