@@ -54,7 +54,7 @@ def test_every_action_raises_our_error(broken: DataFrame, tmp_path: Path, run: C
     assert str(caught.value) == (
         f"error[unreadable-line]: {tmp_path}/broken.csv, line 1, cannot be read\n"
         '    = column "time": "one" is not a whole number\n'
-        "    = hint: mend it, or have it among the dead letters: cedr.query(…, dead_letters=True), or "
+        "    = hint: mend it, or have it among the dead letters: dead_letters=True, or "
         'unreadable="dead-letter"'
     )
     assert isinstance(caught.value.__cause__, PySparkException)

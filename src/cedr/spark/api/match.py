@@ -1,13 +1,13 @@
 """``cedr.match``: events of Spark, and the subscriptions that they match.
 
-Paper: Section 1 (publish/subscribe).  Readings: R2, R20.  It is the filter alone, of ``Subscriptions.match``: each event
-for itself, so that nothing is shuffled and no state is kept.
+Paper: Section 1 (publish/subscribe).  Readings: R2, R20.  It is the filter alone, of ``Subscriptions.match``: each
+event for itself, so that nothing is shuffled and no state is kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import types as st
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -19,7 +19,8 @@ from cedr.model.schema import EventType
 from cedr.plan.splitting import Split
 from cedr.spark.api.guarded import Run, guarded
 from cedr.spark.layout.layout import SourceLayout, TypeLayout
-from cedr.spark.matching.match_events import Frozen, MatchEvents, MatchLayout
+from cedr.spark.map_task.pack_files import FileRows
+from cedr.spark.matching.match_events import Frozen, MatchEvents, MatchFiles, MatchLayout
 from cedr.spark.output.rows import LETTER
 from cedr.spark.plan.columns import InputColumns, Slots, slots_of
 from cedr.spark.plan.planning import check_types
@@ -40,9 +41,9 @@ def match(
 ) -> DataFrame:
     """Which events match which subscriptions, as a DataFrame: a row for each pair, bounded or streaming as the events.
 
-    ``events`` is made with ``cedr.events`` or ``cedr.files``.  The subscriptions are those of this moment: what is added
-    or removed later counts for DataFrames that are made later.  Rows have ``subscription``, ``type``, ``id``, ``Vs``,
-    ``Ve`` and the attributes of the event; ``columns`` names those that are wanted, ``*`` all of them.
+    ``events`` is made with ``cedr.events`` or ``cedr.files``.  The subscriptions are those of this moment: what is
+    added or removed later counts for DataFrames that are made later.  Rows have ``subscription``, ``type``, ``id``,
+    ``Vs``, ``Ve`` and the attributes of the event; ``columns`` names those that are wanted, ``*`` all of them.
 
     An event that cannot be used, and a predicate that raises an error, is a dead letter: with ``dead_letters`` a row of
     the result with ``code``, ``reason`` and ``message`` (see ``cedr.dead_letters``), otherwise a warning in the log of
@@ -68,11 +69,24 @@ def match(
         events.instants,
         dead_letters,
     )
-    reader = InputColumns(events, own, slots, Split({}), subscriptions.types, 1, True, {}, prunes=True)  # noqa: FBT003
-    rows = reader.frame()
-    rows = rows.select(*(name for name in rows.columns if name in _READ or name in slots.types))
-    result = rows.mapInArrow(MatchEvents(layout, Frozen.of(book)), schema)
+    result = _matched(events, layout, schema, slots, subscriptions)
     return guarded(result, Run(session, None, None))
+
+
+def _matched(
+    events: Events, layout: MatchLayout, schema: st.StructType, slots: Slots, subscriptions: Subscriptions
+) -> DataFrame:
+    """The pairs.  As for a query, workers read files themselves where they can, so that no fault of a file is lost."""
+    catalog, matching = subscriptions.types, MatchEvents(layout, Frozen.of(subscriptions.book))
+    given = events.sources[0].files
+    if given is not None and len(events.sources) == 1:
+        forgiving = layout.letters if given.forgiving is None else given.forgiving
+        rows = FileRows(layout, given.form, None, frozenset(catalog.types), 1, forgiving=forgiving)
+        return given.paths.mapInArrow(MatchFiles(matching, rows), schema)
+    columns = InputColumns(events, layout.types, slots, Split({}), catalog, 1, closed=True, selected={}, prunes=True)
+    frame = columns.frame()
+    frame = frame.select(*(name for name in frame.columns if name in _READ or name in slots.types))
+    return frame.mapInArrow(matching, schema)
 
 
 def _check(events: object, subscriptions: object) -> None:
@@ -127,7 +141,7 @@ def _schema(
             own = slots.types[slot]
             if found.setdefault(attribute, own) != own:
                 other = found[attribute].simpleString()
-                primary = f'the attribute "{attribute}" is {own.simpleString()} in {of.name} and {other} in another type'
+                primary = f'attribute "{attribute}" is {own.simpleString()} in {of.name} and {other} in another type'
                 hint = "cast one of the two, or leave it out of columns="
                 raise StreamError(Diagnostic("wrong-column-type", primary, hint=hint))
     available |= {_shown(name): st.StructField(_shown(name), of) for name, of in found.items()}

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.diagnostics.exceptions import StreamError
-from cedr.spark.layout.layout import UNKNOWN, UNREAD, FileForm, Layout
+from cedr.spark.layout.layout import UNKNOWN, UNREAD, Arriving, FileForm, Layout
 from cedr.spark.layout.read_faults import ReadFault
 from cedr.spark.layout.state_partitions import with_state_partitions
 from cedr.spark.map_task.formats.lines import Part, local_path
@@ -40,21 +40,47 @@ class PackFiles:
         forgiving: bool = False,
     ) -> None:
         self._layout, self._form, self._key = layout, form, key
+        self._closed, self._forgiving = closed, forgiving
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Read and pack the files of a map task: a row for each bucket."""
+        self._layout = with_state_partitions(self._layout)
+        given = files_in(batches)
+        letters: list[ReadFault] = []
+        time = given[0].get("cedr") if given else None
+        rows = FileRows(
+            self._layout, self._form, self._key, self._closed, len(self._layout.tokens), forgiving=self._forgiving
+        )
+        return Pack(self._layout, letters)(rows.read(given, letters), time)
+
+
+def files_in(batches: Iterator[Any]) -> list[dict[str, Any]]:
+    """The parts of files of a map task, in an order that a replay repeats."""
+    given = [row for batch in batches for row in batch.to_pylist()]
+    return sorted(given, key=lambda row: (row["path"], row.get("part") or 0))
+
+
+class FileRows:
+    """Reads files as the columns of a layout."""
+
+    def __init__(
+        self,
+        layout: Arriving,
+        form: FileForm,
+        key: str | None,
+        closed: frozenset[str] | None,
+        buckets: int,
+        *,
+        forgiving: bool,
+    ) -> None:
+        self._layout, self._form, self._key, self._buckets = layout, form, key, buckets
         self._closed = closed
         """All types that exist; None if there may be others."""
         self._forgiving = forgiving
         """Whether a fault of a file becomes a dead letter; otherwise the query fails."""
 
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Read and pack the files of a map task: a row for each bucket."""
-        self._layout = with_state_partitions(self._layout)
-        given = [row for batch in batches for row in batch.to_pylist()]
-        given.sort(key=lambda row: (row["path"], row.get("part") or 0))  # a replay has the same order
-        letters: list[ReadFault] = []
-        time = given[0].get("cedr") if given else None
-        return Pack(self._layout, letters)(self._rows(given, letters), time)
-
-    def _rows(self, given: list[dict[str, Any]], letters: list[ReadFault]) -> Iterator[Any]:
+    def read(self, given: list[dict[str, Any]], letters: list[ReadFault]) -> Iterator[Any]:
+        """The rows of parts of files, in batches; adds what cannot be read to ``letters``."""
         reader = Reader(self._form, self._needed())
         for row in given:
             part = Part(local_path(row["path"]), row.get("part") or 0, row.get("parts") or 1, row.get("length"))
@@ -97,9 +123,9 @@ class PackFiles:
                 columns[part] = decoded(given[at])
         if time is not None:
             columns["cedr"] = pa.array(np.full(count, time))
-        if len(layout.tokens) > 1:
+        if self._buckets > 1:
             by = given[self._key] if self._key else columns["id"].cast(pa.string())
-            columns["bucket"] = pa.array(buckets_of(by, len(layout.tokens)))
+            columns["bucket"] = pa.array(buckets_of(by, self._buckets))
         slots = {slot: name for of in layout.types for name, slot in of.slots.items()}
         for slot in sorted(slots):
             columns[slot] = decoded(given[slots[slot]])
@@ -147,5 +173,5 @@ class PackFiles:
 
 
 def _refusal(fault: ReadFault) -> StreamError:
-    hint = 'mend it, or have it among the dead letters: cedr.query(…, dead_letters=True), or unreadable="dead-letter"'
+    hint = 'mend it, or have it among the dead letters: dead_letters=True, or unreadable="dead-letter"'
     return StreamError(Diagnostic(fault.code, fault.primary, detail=fault.detail, hint=hint))

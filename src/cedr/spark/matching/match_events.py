@@ -1,7 +1,7 @@
 """A task in a Python worker: events in, pairs of a subscription and an event out.
 
-Paper: Section 1 (publish/subscribe).  Readings: R2, R20, R41.  A task keeps no state.  The subscriptions come frozen, as
-bytes with their digest, so that a process thaws them once for all its tasks.
+Paper: Section 1 (publish/subscribe).  Readings: R2, R20, R41.  A task keeps no state.  The subscriptions come frozen,
+as bytes with their digest, so that a process thaws them once for all its tasks.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 from pyspark import cloudpickle
 
 from cedr.consistency.batch import EventBatch
-from cedr.model.dead_letter import DeadLetter, Fault, misfit
+from cedr.model.dead_letter import Fault, misfit
 from cedr.model.time import BEGINNING, FOREVER
 from cedr.runtime.values.arrow_arrays import arrow
 from cedr.runtime.values.memory import settle
 from cedr.spark.layout.layout import SourceLayout, TypeLayout
+from cedr.spark.layout.read_faults import Letter, ReadFault
+from cedr.spark.map_task.pack_files import FileRows, files_in
 from cedr.spark.map_task.unpack import messages_of
 from cedr.spark.output.rows import dead_letter_rows, fitted
 from cedr.subscriptions.book import Book
@@ -49,7 +51,8 @@ class Frozen:
     @classmethod
     def of(cls, book: Book) -> Frozen:
         """Freeze subscriptions, with the user's own functions that their predicates call."""
-        held = cloudpickle.dumps(book)
+        pickler: Any = cloudpickle  # which has no types
+        held: bytes = pickler.dumps(book)
         return cls(sha256(held).hexdigest(), held)
 
 
@@ -77,21 +80,30 @@ class MatchEvents:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The pairs of each batch, then its dead letters."""
+        return self.matched(batches, [])
+
+    def matched(self, batches: Iterator[Any], letters: list[Letter]) -> Iterator[Any]:
+        """The same; what reads the batches adds to the dead letters, each of which is given once."""
         settle()
         book = _thawed(self._frozen)
         unused: Counter[str] = Counter()
         for batch in batches:
-            letters: list[Any] = []
             for events in messages_of(pa.Table.from_batches([batch]), self._layout, letters):
                 assert isinstance(events, EventBatch)  # there is no column that makes a retraction of a row
                 yield from self._matched(book, events, letters)
-            if self._layout.letters and letters:
-                yield dead_letter_rows(self._layout, letters, 0)
-            elif letters:
-                unused.update(letter.code for letter in letters)
+            yield from self._told(letters, unused)
+        yield from self._told(letters, unused)
         _warn(unused)
 
-    def _matched(self, book: Book, events: EventBatch, letters: list[Any]) -> Iterator[Any]:
+    def _told(self, letters: list[Letter], unused: Counter[str]) -> Iterator[Any]:
+        """Dead letters as rows, or counted where the result has none."""
+        if self._layout.letters and letters:
+            yield dead_letter_rows(self._layout, letters, 0)
+        elif letters:
+            unused.update(letter.code for letter in letters)
+        letters.clear()
+
+    def _matched(self, book: Book, events: EventBatch, letters: list[Letter]) -> Iterator[Any]:
         """The pairs of the events of one type; adds what cannot be used to the dead letters."""
         unfit = _unfit(events, letters)
         failed = Failed()
@@ -123,6 +135,27 @@ class MatchEvents:
         return fitted(self._layout, columns, len(rows))
 
 
+class MatchFiles:
+    """Given to ``mapInArrow`` on rows that each name a part of a file: reads the files and matches their events."""
+
+    def __init__(self, matching: MatchEvents, rows: FileRows) -> None:
+        self._matching, self._rows = matching, rows
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """The pairs of the files of a task, and the dead letters."""
+        letters: list[Letter] = []
+        faults: list[ReadFault] = []
+
+        def read() -> Iterator[Any]:
+            for batch in self._rows.read(files_in(batches), faults):
+                yield batch
+                letters.extend(faults)
+                faults.clear()
+            letters.extend(faults)
+
+        return self._matching.matched(read(), letters)
+
+
 _THAWED: Final[OrderedDict[str, Book]] = OrderedDict()
 """The subscriptions that this process used last, by their digests."""
 _MOST_THAWED: Final = 4
@@ -139,7 +172,7 @@ def _thawed(frozen: Frozen) -> Book:
     return book
 
 
-def _unfit(events: EventBatch, letters: list[DeadLetter]) -> Mask:
+def _unfit(events: EventBatch, letters: list[Letter]) -> Mask:
     """Which rows are no events: without an ID or a time, or with ends before their starts."""
     bad: Mask = np.zeros(len(events), np.bool_) if events.unfit is None else events.unfit.copy()
     misfits = (events.ve < events.vs) | (events.oe < events.os)
