@@ -148,6 +148,7 @@ ELSEWHERE: Mapping[str, str] = {
     "duplicate-subscription": "two subscriptions have one ID",
     "unknown-subscription": "there is no subscription of the ID that was given",
     "subscription-failed": "the predicate of a subscription raised an error; it is not told of that event",
+    "no-retractions": "events for cedr.match have change=; it remembers nothing that a retraction could take back",
     "no-header": "a filter reads the ID or a time of its events, and these were given without",
     "clock-back": "a step was to be taken at a CEDR time that is not after that of the last one",
     "endless-rewrite": "our defect: rewriting a plan did not end; please report it",
