@@ -96,6 +96,17 @@ def test_streams(spark: SparkSession, tmp_path: Path, form: str) -> None:
     assert said(stream.written()) == Counter(answer(bounded))
 
 
+@pytest.mark.parametrize("path", ["tx.csv", "*.csv"])
+def test_a_path_begins_where_the_program_is(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """The JVM of a session keeps the folder in which it was started."""
+    (tmp_path / "tx.csv").write_text("kind,n,v,at\nTX,1,a,2026-01-01 00:00:01\n")
+    monkeypatch.chdir(tmp_path)
+    given = cedr.files(spark, path, "kind string, n string, v string, at timestamp", type="kind", time="at", id="n")
+    assert [row["a"] for row in cedr.query("EVENT Q WHEN ANY(TX AS x) OUTPUT x.v AS a", given).collect()] == ["a"]
+
+
 def test_what_is_not_of_its_type_is_an_error_that_names_the_line(spark: SparkSession, tmp_path: Path) -> None:
     """With dead letters the rest is answered; in a folder and a file with names that need care."""
     folder = tmp_path / "a b%20#1"

@@ -12,6 +12,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
+from glob import iglob
 from operator import or_
 from os import PathLike, fspath
 from typing import Any, Final
@@ -113,7 +114,7 @@ def files(  # noqa: PLR0913 - one for each choice
     "dead-letter" or "fail" and overrides this.  ``zone`` is the zone of texts without one, by default that of the
     session, as in Spark.  Raises ``StreamError`` as ``cedr.events`` does.
     """
-    place = fspath(path)
+    place = _located(fspath(path))
     form = format or _format_of(place)
     if form not in _FORMS:
         hint = "read it by Spark, and use cedr.events"
@@ -146,6 +147,11 @@ def files(  # noqa: PLR0913 - one for each choice
         listed = session.createDataFrame(rows, _PART).repartition(min(len(rows), cores(session)))
     forgiving = None if unreadable is None else unreadable == "dead-letter"
     return Events((replace(source, files=EventFiles(listed, known, forgiving)),))
+
+
+def _located(place: str) -> str:
+    """A path as it is meant here: Spark's JVM keeps the folder in which it was started."""
+    return os.path.abspath(place) if any(iglob(place)) else place
 
 
 def _format_of(path: str) -> str:
