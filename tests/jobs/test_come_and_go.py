@@ -177,6 +177,20 @@ def test_a_query_that_comes_may_read_what_nobody_has_read(tmp_path: Path, store:
     assert table(store, "Lane") == expected != []
 
 
+@pytest.mark.usefixtures("store")
+def test_what_is_read_changes_between_files_only(tmp_path: Path) -> None:
+    """A row that one query cannot use is no row of the file to it: its place in the file would be another."""
+    rows = [{**row, "lane": "?" if place < 3 else place % 3} for place, row in enumerate(halves()[0])]
+    write_lines(tmp_path / "in" / "0.jsonl", rows)
+    run(tmp_path, text(STAYS).replace("batch = 9", "batch = 9\nstop_after = 2"))
+    types = '[types.OPEN]\nattributes = { ticket = "STRING", lane = "INTEGER" }'
+    with pytest.raises(cedr.HostError, match="job-changed") as raised:
+        run(tmp_path, f"{text(f'{STAYS};{LANE}')}\n{types}")
+    assert "is still to be read" in str(raised.value)
+    run(tmp_path, text(STAYS))
+    run(tmp_path, f"{text(f'{STAYS};{LANE}', 'once')}\n{types}")
+
+
 def test_queries_wait_for_their_own_sources_only(tmp_path: Path, store: Store) -> None:
     """Reading: R33.  One that comes later knows what its sources have promised before."""
     source = '[sources.{0}]\npath = "{0}/"\ntype = "{1}"\ntime = "at"\nid = "no"\ndisorder = 5\n'

@@ -96,6 +96,12 @@ class GoingOn(Together):
     def _replaced(self, name: str) -> bool:
         return tuple(self._own_state["meanings"][name]) != self.asking.meanings[name]
 
+    @property
+    def reads_otherwise(self) -> bool:
+        """Whether other attributes are read than before."""
+        before = {name: sorted(attributes) for name, (_, attributes) in self._own_state["read"].items()}
+        return before != {name: sorted(needed) for name, needed in self.asking.needed.items()}
+
     # -- what is to be ------------------------------------------------------------------------------------------------
 
     def _change(self) -> None:

@@ -165,6 +165,12 @@ def _running(
         for name, kept in found.body["sources"].items()
     }
     going_on = GoingOn(asking, found.segments, promised)
+    half = [name for name, kept in found.body["sources"].items() if kept["chunk"] is not None and kept["low"]]
+    if half and going_on.reads_otherwise:
+        # Which rows can be used depends on what is read of them: the place in the chunk would be that of another row.
+        primary = f'other attributes are read than before, and a part of what came from "{half[0]}" is still to be read'
+        hint = "run the job as it was until it has read all, with --available; then change it"
+        raise HostError(Diagnostic("job-changed", primary, hint=hint))
     return going_on, list(going_on.gone.values())
 
 
