@@ -50,7 +50,7 @@ class Tables:
         self._tables: dict[History, tuple[Row, ...]] = {}
         self._parts: dict[tuple[History, int], Rows] = {}
         self._guarantees: dict[tuple[frozenset[History], Time, Time], Time] = {}
-        self._oracles: dict[History, _Remembering] = {}
+        self._oracles: dict[History, Remembering] = {}
 
     def of(self, history: History, part: int) -> Rows:
         """The rows of the output on a part of a history; the part is a set of event numbers as bits."""
@@ -85,22 +85,22 @@ class Tables:
         known = frozenset(tuple(event for event in run.history if event[1] <= guarantee) for run in runs)
         found = self._guarantees.get((known, guarantee, line))
         if found is None:
-            oracle = _SideBySide(map(self._known, known))
+            oracle = SideBySide(map(self._known, known))
             found = guarantee_out(self.plan, guarantee, oracle, line)  # type: ignore[arg-type]
             self._guarantees[known, guarantee, line] = found
         return found
 
-    def _known(self, history: History) -> _Remembering:
+    def _known(self, history: History) -> Remembering:
         if history not in self._oracles:
-            self._oracles[history] = _Remembering(history)
+            self._oracles[history] = Remembering(_oracle(history))
         return self._oracles[history]
 
 
-class _Remembering:
-    """The oracle on a history, with the tables that guarantees ask for kept."""
+class Remembering:
+    """The oracle on a history, or a part of one, with the tables that guarantees ask for kept."""
 
-    def __init__(self, history: History) -> None:
-        self._oracle = _oracle(history)
+    def __init__(self, oracle: Oracle) -> None:
+        self._oracle = oracle
         self._up_to: dict[tuple[int, Time], list[Event]] = {}
 
     def table(self, node: Node) -> list[Event]:
@@ -112,10 +112,10 @@ class _Remembering:
         return self._up_to[id(node), time]
 
 
-class _SideBySide:
+class SideBySide:
     """The oracle on histories that are kept apart: their tables together."""
 
-    def __init__(self, each: Iterable[_Remembering]) -> None:
+    def __init__(self, each: Iterable[Remembering]) -> None:
         self._each = list(each)
 
     def table(self, node: Node) -> list[Event]:

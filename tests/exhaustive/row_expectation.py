@@ -18,6 +18,7 @@ from cedr.plan.logical import Node
 from cedr.semantics.evaluate import Oracle
 from cedr.semantics.guarantees import guarantee_out
 from cedr.semantics.levels import Reference
+from tests.exhaustive.expectation import Remembering, SideBySide
 from tests.exhaustive.relations import CATALOG
 from tests.exhaustive.row_runs import History, Run, Taken
 
@@ -40,15 +41,15 @@ class Tables:
 
     def __init__(self, plan: Node) -> None:
         self.plan = plan
-        self._oracles: dict[tuple[object, ...], _Remembering] = {}
+        self._oracles: dict[tuple[object, ...], Remembering] = {}
         self._guarantees: dict[tuple[frozenset[tuple[object, ...]], Time, Time], Time] = {}
 
-    def of(self, history: History, known: Iterable[int]) -> _Remembering:
+    def of(self, history: History, known: Iterable[int]) -> Remembering:
         """The oracle on a part of a history."""
         parts = _parts(history, known)
         if parts not in self._oracles:
             messages = [message(history, place, 0) for place in sorted(known)]
-            self._oracles[parts] = _Remembering(Oracle(rows_of(messages, CATALOG)))
+            self._oracles[parts] = Remembering(Oracle(rows_of(messages, CATALOG)))
         return self._oracles[parts]
 
     def guarantee(self, runs: Sequence[Run], guarantee: Time, line: Time) -> Time:
@@ -63,7 +64,7 @@ class Tables:
         name = (frozenset(_parts(*each) for each in final), guarantee, line)
         if name not in self._guarantees:
             each = {_parts(*one): self.of(*one) for one in final}
-            oracle = _SideBySide(list(each.values()))
+            oracle = SideBySide(each.values())
             self._guarantees[name] = guarantee_out(self.plan, guarantee, oracle, line)  # type: ignore[arg-type]
         return self._guarantees[name]
 
@@ -80,35 +81,6 @@ class Tables:
 def _parts(history: History, known: Iterable[int]) -> tuple[object, ...]:
     """What is known of a history, each statement with its place: places are names of rows."""
     return tuple((place, history[place]) for place in sorted(known))
-
-
-class _Remembering:
-    """The oracle on a part of a history, with the tables that guarantees ask for kept."""
-
-    def __init__(self, oracle: Oracle) -> None:
-        self._oracle = oracle
-        self._up_to: dict[tuple[int, Time], list[Event]] = {}
-
-    def table(self, node: Node) -> list[Event]:
-        return self._oracle.table(node)
-
-    def table_up_to(self, node: Node, time: Time) -> list[Event]:
-        if (id(node), time) not in self._up_to:
-            self._up_to[id(node), time] = self._oracle.table_up_to(node, time)
-        return self._up_to[id(node), time]
-
-
-class _SideBySide:
-    """The oracle on histories that are kept apart: their tables together."""
-
-    def __init__(self, each: Sequence[_Remembering]) -> None:
-        self._each = each
-
-    def table(self, node: Node) -> list[Event]:
-        return [row for one in self._each for row in one.table(node)]
-
-    def table_up_to(self, node: Node, time: Time) -> list[Event]:
-        return [row for one in self._each for row in one.table_up_to(node, time)]
 
 
 class Expected(Reference):

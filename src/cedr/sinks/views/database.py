@@ -83,3 +83,15 @@ def quoted(name: str) -> str:
 def listed(names: Iterable[str]) -> str:
     """Names with commas between them."""
     return ", ".join(map(quoted, names))
+
+
+def inserted(table: str, names: Iterable[str], staged: str) -> str:
+    """The statement that inserts what is in another table."""
+    columns = listed(names)
+    return f"INSERT INTO {quoted(table)} ({columns}) SELECT {columns} FROM {staged}"
+
+
+def replacing(names: Iterable[str]) -> str:
+    """What follows an insertion whose rows take the place of those with their ``id``."""
+    new = ", ".join(f"{quoted(name)} = excluded.{quoted(name)}" for name in names if name != "id")
+    return f" ON CONFLICT (id) DO UPDATE SET {new}"

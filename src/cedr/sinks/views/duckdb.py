@@ -14,7 +14,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from cedr.sinks.extras import package
-from cedr.sinks.views.database import Columns, Database, listed, quoted
+from cedr.sinks.views.database import Columns, Database, inserted, quoted, replacing
 
 _WAITS: Final = 30.0
 """So many seconds a batch waits for those who read the file."""
@@ -104,17 +104,13 @@ class DuckDb(Database):
     def add(self, table: str, rows: pa.Table) -> None:
         """Insert rows."""
         self._staged(rows)
-        names = listed(rows.column_names)
-        self.run(f"INSERT INTO {quoted(table)} ({names}) SELECT {names} FROM {_STAGED}")
+        self.run(inserted(table, rows.column_names, _STAGED))
 
     def put(self, table: str, rows: pa.Table) -> int:
         """Insert or replace rows by ``id``."""
         self._staged(rows)
         ((known,),) = self.run(f"SELECT COUNT(*) FROM {quoted(table)} WHERE id IN (SELECT id FROM {_STAGED})")
-        names = listed(rows.column_names)
-        new = ", ".join(f"{quoted(name)} = excluded.{quoted(name)}" for name in rows.column_names if name != "id")
-        into = f"INSERT INTO {quoted(table)} ({names}) SELECT {names} FROM {_STAGED}"
-        self.run(f"{into} ON CONFLICT (id) DO UPDATE SET {new}")
+        self.run(inserted(table, rows.column_names, _STAGED) + replacing(rows.column_names))
         return int(rows.num_rows - known)
 
     def take_away(self, table: str, keys: pa.Table) -> int:

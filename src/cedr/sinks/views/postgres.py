@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from cedr.sinks.extras import package
-from cedr.sinks.views.database import Columns, Database, listed, quoted
+from cedr.sinks.views.database import Columns, Database, inserted, listed, quoted, replacing
 from cedr.sinks.views.texts import plain
 
 _STAGED: Final = "cedr_staged"
@@ -120,10 +120,7 @@ class Postgres(Database):
         self._copy(_STAGED, rows)
         self.run(f"ANALYZE {_STAGED}")
         ((known,),) = self.run(f"SELECT COUNT(*) FROM {quoted(table)} JOIN {_STAGED} USING (id)")
-        names = listed(rows.column_names)
-        new = ", ".join(f"{quoted(name)} = excluded.{quoted(name)}" for name in rows.column_names if name != "id")
-        into = f"INSERT INTO {quoted(table)} ({names}) SELECT {names} FROM {_STAGED}"
-        self.run(f"{into} ON CONFLICT (id) DO UPDATE SET {new}")
+        self.run(inserted(table, rows.column_names, _STAGED) + replacing(rows.column_names))
         return int(rows.num_rows - known)
 
     def take_away(self, table: str, keys: pa.Table) -> int:

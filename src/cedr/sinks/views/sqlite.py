@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from cedr.sinks.views.database import Columns, Database, listed, quoted
+from cedr.sinks.views.database import Columns, Database, listed, quoted, replacing
 from cedr.sinks.views.texts import plain
 
 _WAITS: Final = 30.0
@@ -89,10 +89,7 @@ class Sqlite(Database):
         ((known,),) = self.run(
             f"SELECT COUNT(*) FROM {quoted(table)} WHERE id IN (SELECT value FROM json_each(?))", (ids,)
         )
-        others = [name for name in rows.column_names if name != "id"]
-        new = ", ".join(f"{quoted(name)} = excluded.{quoted(name)}" for name in others)
-        into = f"INSERT INTO {quoted(table)} ({listed(rows.column_names)})"
-        self._many(into, f" ON CONFLICT (id) DO UPDATE SET {new}", rows)
+        self._many(f"INSERT INTO {quoted(table)} ({listed(rows.column_names)})", replacing(rows.column_names), rows)
         return int(rows.num_rows - known)
 
     def take_away(self, table: str, keys: pa.Table) -> int:
