@@ -31,6 +31,7 @@ from cedr.hosts.live_catalog import AsyncLiveCatalog, LiveCatalog
 from cedr.hosts.noticing import on_stream
 from cedr.hosts.preparing import prepare
 from cedr.hosts.queries import AnyQuery, choose, folder_of, parse_level, parsed
+from cedr.hosts.receiving import Received, emitted, emitted_async
 from cedr.hosts.standing import Said, Standing, compiled
 from cedr.model.event import Event
 from cedr.model.level import MIDDLE, ConsistencyLevel
@@ -46,13 +47,13 @@ Level = ConsistencyLevel | str
 Levels = list[ConsistencyLevel] | list[str] | list[ConsistencyLevel | str] | tuple[ConsistencyLevel | str, ...]
 
 
-class _Running:
+class _Running(Received):
     """A running query: what can be asked of it and done to it between two messages."""
 
     def __init__(self, query: CompiledQuery, standing: Standing, warnings: Iterable[Diagnostic] = ()) -> None:
+        super().__init__(standing, warnings)
         self.query = query
-        self.warnings = tuple(warnings)
-        self._standing = standing
+        self._standing: Standing = standing
 
     @property
     def name(self) -> str:
@@ -68,21 +69,6 @@ class _Running:
     def levels(self) -> list[ConsistencyLevel]:
         """The level at which the next batch is taken, for each level asked for."""
         return list(self._running.levels)
-
-    @property
-    def received(self) -> int:
-        """How many messages were given so far, the unreadable ones included."""
-        return self._standing.feed.count
-
-    @property
-    def cedr_time(self) -> Time:
-        """The CEDR time of the last batch."""
-        return self._standing.cedr_time
-
-    @property
-    def dead_letters(self) -> tuple[Diagnostic, ...]:
-        """What could not be used so far, each with its reason.  Readings: R37, R39, R41."""
-        return self._standing.dead_letters()
 
     def guarantee(self, of: int = 0) -> Time:
         """g': up to this occurrence time what was said is final.  Reading: R36."""
@@ -131,7 +117,7 @@ class Live(_Running, Generic[T]):
         self, query: CompiledQuery, standing: Standing, messages: Iterable[Any], warnings: Iterable[Diagnostic] = ()
     ) -> None:
         super().__init__(query, standing, warnings)
-        self._said: Generator[T] = _spoken(standing, messages)
+        self._said: Generator[T] = emitted(standing, messages)
 
     def __iter__(self) -> Generator[T]:
         return self._said
@@ -151,28 +137,13 @@ class AsyncLive(_Running, Generic[T]):
         warnings: Iterable[Diagnostic] = (),
     ) -> None:
         super().__init__(query, standing, warnings)
-        self._said: AsyncGenerator[T] = _spoken_async(standing, messages)
+        self._said: AsyncGenerator[T] = emitted_async(standing, messages)
 
     def __aiter__(self) -> AsyncGenerator[T]:
         return self._said
 
     async def __anext__(self) -> T:
         return await anext(self._said)
-
-
-def _spoken(standing: Standing, messages: Iterable[Any]) -> Generator[Any]:
-    take = standing.take
-    for given in messages:
-        yield from take(given)
-    yield from standing.flush()
-
-
-async def _spoken_async(standing: Standing, messages: AsyncIterable[Any]) -> AsyncGenerator[Any]:
-    async for given in messages:
-        for said in standing.take(given):
-            yield said
-    for said in standing.flush():
-        yield said
 
 
 class _Options(TypedDict, total=False):

@@ -16,6 +16,7 @@ from cedr.consistency.measures import Measures
 from cedr.diagnostics.diagnostic import Diagnostic
 from cedr.hosts.catalog import Catalog, Part
 from cedr.hosts.queries import parse_level
+from cedr.hosts.receiving import Received, emitted, emitted_async
 from cedr.model.event import Event
 from cedr.model.level import ConsistencyLevel
 from cedr.model.time import Time
@@ -25,12 +26,12 @@ if TYPE_CHECKING:
     from cedr.hosts.running_catalog import QueryChange, RunningCatalog
 
 
-class _RunningQueries:
+class _RunningQueries(Received):
     """A catalog that runs: what can be asked of it and done to it between two messages."""
 
     def __init__(self, running: RunningCatalog, warnings: Iterable[Diagnostic] = ()) -> None:
-        self._standing = running
-        self.warnings = tuple(warnings)
+        super().__init__(running, warnings)
+        self._standing: RunningCatalog = running
 
     @property
     def catalog(self) -> Catalog:
@@ -41,21 +42,6 @@ class _RunningQueries:
     def queries(self) -> list[str]:
         """The names of the queries that run."""
         return self._standing.names
-
-    @property
-    def received(self) -> int:
-        """How many messages were given so far, the unreadable ones included."""
-        return self._standing.feed.count
-
-    @property
-    def cedr_time(self) -> Time:
-        """The CEDR time of the last batch."""
-        return self._standing.cedr_time
-
-    @property
-    def dead_letters(self) -> tuple[Diagnostic, ...]:
-        """What could not be used so far, each with its reason.  Readings: R37, R39, R41."""
-        return self._standing.dead_letters()
 
     def levels(self, query: str) -> list[ConsistencyLevel]:
         """The levels of a query."""
@@ -136,7 +122,7 @@ class LiveCatalog(_RunningQueries):
 
     def __init__(self, running: RunningCatalog, messages: Iterable[Any], warnings: Iterable[Diagnostic] = ()) -> None:
         super().__init__(running, warnings)
-        self._changes = _changes(running, messages)
+        self._changes: Generator[QueryChange] = emitted(running, messages)
 
     def __iter__(self) -> Generator[QueryChange]:
         return self._changes
@@ -150,24 +136,10 @@ class AsyncLiveCatalog(_RunningQueries):
 
     def __init__(self, running: RunningCatalog, messages: AsyncIterable[Any]) -> None:
         super().__init__(running)
-        self._changes = _changes_of(running, messages)
+        self._changes: AsyncGenerator[QueryChange] = emitted_async(running, messages)
 
     def __aiter__(self) -> AsyncGenerator[QueryChange]:
         return self._changes
 
     async def __anext__(self) -> QueryChange:
         return await anext(self._changes)
-
-
-def _changes(running: RunningCatalog, messages: Iterable[Any]) -> Generator[QueryChange]:
-    for given in messages:
-        yield from running.take(given)
-    yield from running.flush()
-
-
-async def _changes_of(running: RunningCatalog, messages: AsyncIterable[Any]) -> AsyncGenerator[QueryChange]:
-    async for given in messages:
-        for change in running.take(given):
-            yield change
-    for change in running.flush():
-        yield change
