@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from cedr.model.event import Event, primitive
 from cedr.model.stream import Change, Guarantee, Insert, Message, insert
@@ -32,6 +33,34 @@ class Count:
         return self
 
 
+class _Stepped(Protocol):
+    @property
+    def steps(self) -> Sequence[object]: ...
+
+
+R = TypeVar("R", bound=_Stepped)
+
+
+def tried(
+    case: object,
+    groups_: Sequence[tuple[R, ...]],
+    differences: Callable[[tuple[R, ...]], Iterator[str]],
+    where: Callable[[tuple[R, ...]], str],
+) -> tuple[Count, list[str]]:
+    """Tries groups of runs; of each group the first difference, or what it fails with.  ``where``: it, as text."""
+    count, found = Count(), list[str]()
+    for runs in groups_:
+        count.cases += len(runs) * len(LEVELS)
+        count.steps += len(runs[0].steps)
+        try:
+            told = list(differences(runs))
+        except Exception as error:
+            told = [f"{case}\n  {where(runs)}\n  {type(error).__name__}: {error}"]
+        count.differences += len(told)
+        found += told[:1]
+    return count, found
+
+
 def work(case: Case) -> tuple[tuple[Run, ...], ...]:
     """The groups of runs of a case."""
     return groups(TYPES, LONGEST, WIDEST) if case.together else singles(TYPES, LONGEST)
@@ -39,17 +68,8 @@ def work(case: Case) -> tuple[tuple[Run, ...], ...]:
 
 def check(case: Case, groups_: Sequence[tuple[Run, ...]]) -> tuple[Count, list[str]]:
     """Tries groups of runs; the differences as text."""
-    count, found, tables = Count(), list[str](), Tables(case.plan)
-    for runs in groups_:
-        count.cases += len(runs) * len(LEVELS)
-        count.steps += len(runs[0].steps)
-        try:
-            differences = list(_differences(case, runs, tables))
-        except Exception as error:
-            differences = [f"{case}\n  {_where(runs, set(), -1)}\n  {type(error).__name__}: {error}"]
-        count.differences += len(differences)
-        found += differences[:1]
-    return count, found
+    tables = Tables(case.plan)
+    return tried(case, groups_, lambda runs: _differences(case, runs, tables), lambda runs: _where(runs, set(), -1))
 
 
 Told = tuple[str, int, Row]

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from cedr.model.stream import Guarantee
 from cedr.model.time import BEGINNING, FOREVER
 from tests.consistency.engines import Pipeline
-from tests.exhaustive.check import Count
+from tests.exhaustive.check import Count, tried
 from tests.exhaustive.expectation import LEVELS
 from tests.exhaustive.relations import CATALOG, Relation
 from tests.exhaustive.row_expectation import Alive, Expected, Said, Tables, message, said
@@ -28,17 +28,8 @@ def work(case: Relation) -> tuple[tuple[Run, ...], ...]:
 
 def check(case: Relation, groups_: Sequence[tuple[Run, ...]]) -> tuple[Count, list[str]]:
     """Tries groups of runs; the differences as text."""
-    count, found, tables = Count(), list[str](), Tables(case.plan)
-    for runs in groups_:
-        count.cases += len(runs) * len(LEVELS)
-        count.steps += len(runs[0].steps)
-        try:
-            differences = list(_differences(case, runs, tables))
-        except Exception as error:
-            differences = [f"{case}\n  {_where(runs, 0, -1)}\n  {type(error).__name__}: {error}"]
-        count.differences += len(differences)
-        found += differences[:1]
-    return count, found
+    tables = Tables(case.plan)
+    return tried(case, groups_, lambda runs: _differences(case, runs, tables), lambda runs: _where(runs, 0, -1))
 
 
 def _differences(case: Relation, runs: tuple[Run, ...], tables: Tables) -> Iterator[str]:
